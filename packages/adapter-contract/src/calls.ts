@@ -23,34 +23,43 @@ export function everyCall({ pets, keys, ready }: PetStorage) {
     'keys.revoke': () => keys.revoke(id, 1),
     'keys.prune': () => keys.prune(1),
     'keys.recordUse': () => keys.recordUse(id, 1),
+    // Applications call it without its storage, too.
     ready: () => ready(),
   } satisfies Record<PortMethod, () => unknown> & Record<string, () => unknown>;
 }
 
-export type CallName = keyof ReturnType<typeof everyCall>;
-
-/** The DomainError that a call throws or rejects with, null if it returns. It must end within 5 seconds. */
-export async function failureOf(call: () => unknown): Promise<DomainError | null> {
-  try {
-    const tooLate = sleep(CALL_LIMIT, `the call did not end within ${CALL_LIMIT} ms`, { ref: false });
-    await Promise.race([call(), tooLate.then((message) => Promise.reject(new Error(message)))]);
-    return null;
-  } catch (error) {
-    if (!DomainError.is(error)) throw error;
-    return error;
-  }
+/** The results of calls at the same time. */
+export function atOnce<Result>(count: number, call: (index: number) => Result | Promise<Result>): Promise<Result[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => call(index)));
 }
 
-/** Expects `storage_unavailable` with a message for clients. */
-export function expectUnavailable(failure: DomainError | null, { location }: Pick<PetStorage, 'location'>): void {
-  expect(failure).toMatchObject({ code: 'storage_unavailable' });
+/** The error of a call, or null if it returns. A call that takes longer than 5 seconds has one, too. */
+export async function failureOf(call: () => unknown): Promise<Error | null> {
+  const late = sleep(CALL_LIMIT, new Error(`the call did not end within ${CALL_LIMIT} ms`), { ref: false });
+  const end = (async () => void (await call()))().catch((error: Error) => error);
+  return (await Promise.race([end, late])) ?? null;
+}
+
+/** The failures of calls at the same time, with the names of the calls. */
+export function failuresOf(calls: Readonly<Record<string, () => unknown>>) {
+  return Promise.all(Object.entries(calls).map(async ([name, call]) => [name, await failureOf(call)] as const));
+}
+
+/** Expects that a call failed as `storage_unavailable`, with a message for clients. */
+export function expectUnavailable(
+  name: string,
+  failure: Error | null,
+  { location }: Pick<PetStorage, 'location'>,
+): void {
+  expect(failure ?? 'no error', name).toMatchObject({ code: 'storage_unavailable' });
+  expect(failure, name).toSatisfy(DomainError.is);
   const { message } = failure as DomainError;
-  // No path, address or code of an error.
-  expect(message).toMatch(/^[a-zA-Z ,.:;()'-]+$/);
-  expect(message).not.toMatch(/[A-Z]{2}|[.:]\S/);
-  for (const part of location.split(/[/:,]/)) if (part.length > 3) expect(message).not.toContain(part);
+  const rule = `the message of ${name} is for clients, without a path, address, code or cause`;
+  expect(message, rule).toMatch(/^[a-zA-Z ,.:;()'-]+$/);
+  expect(message, rule).not.toMatch(/[A-Z]{2}|[.:]\S/);
+  for (const part of location.split(/[/:,]/)) if (part.length > 3) expect(message, rule).not.toContain(part);
   for (let { cause } = failure as Error; cause instanceof Error; cause = cause.cause) {
-    expect(message).not.toContain(cause.message);
+    expect(message, rule).not.toContain(cause.message);
   }
 }
 

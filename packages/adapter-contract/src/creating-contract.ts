@@ -1,6 +1,7 @@
 import { DomainError, LIMITS, type NewPet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
+import { atOnce } from './calls.ts';
 import { added, everyPage, inOrderOfIds, newPets, notoriousPets, rex } from './samples.ts';
 import type { StorageTest } from './storage-under-test.ts';
 
@@ -29,7 +30,7 @@ export function creatingContract(test: StorageTest): void {
   test('finds nothing for an id that was never assigned', async ({ pets }) => {
     const { id } = await added(pets);
     const odd = [id + 1n, id + 2n ** 32n, id + 2n ** 52n, 2n ** 53n + id, LIMITS.id.max];
-    for (const each of odd) expect(await pets.find(each), String(each)).toBeNull();
+    for (const each of odd) expect(await pets.find(each), `find(${each}n)`).toBeNull();
     expect(await Promise.all(odd.map((each) => pets.find(each)))).toEqual(odd.map(() => null));
   });
 
@@ -44,18 +45,16 @@ export function creatingContract(test: StorageTest): void {
       }
     };
     // These are more calls than a pool has connections, each of which could assign its own ids.
-    await Promise.all(Array.from({ length: 40 }, createMany));
+    await atOnce(40, createMany);
     // Fewer connections are used after the burst.
     await createMany();
   });
 
   test('serves a thousand calls at once, of each kind', async ({ pets }) => {
-    const thousand = <Result>(call: (index: number) => Promise<Result> | Result) =>
-      Promise.all(Array.from({ length: 1_000 }, (_, index) => call(index)));
     const pet = await added(pets);
-    for (const found of await thousand(() => pets.find(pet.id))) expect(found).toStrictEqual(pet);
-    for (const page of await thousand(() => pets.list({ after: 0n, limit: 1 }))) expect(page).toStrictEqual([pet]);
-    const created = await thousand((index) => added(pets, rex({ name: `Rex ${index}` })));
+    for (const found of await atOnce(1_000, () => pets.find(pet.id))) expect(found).toStrictEqual(pet);
+    for (const page of await atOnce(1_000, () => pets.list({ after: 0n, limit: 1 }))) expect(page).toStrictEqual([pet]);
+    const created = await atOnce(1_000, (index) => added(pets, rex({ name: `Rex ${index}` })));
     expect(await everyPage(pets)).toEqual(inOrderOfIds([pet, ...created]));
   });
 
@@ -76,7 +75,7 @@ export function creatingContract(test: StorageTest): void {
         expect(page).toContainEqual(pet);
       }
     };
-    await Promise.all(Array.from({ length: 5 }, createMany));
+    await atOnce(5, createMany).finally(() => Promise.allSettled(inFlight));
     await Promise.all(inFlight);
   });
 

@@ -1,6 +1,7 @@
 import { type IdempotencyKey, LIMITS, type Pet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
+import { atOnce } from './calls.ts';
 import {
   ALMOST_LONGEST_PETS,
   added,
@@ -73,12 +74,10 @@ export function idempotencyContract(test: StorageTest): void {
   test('creates one pet for many calls at once with one key, and returns null to those with another pet', async ({
     pets,
   }) => {
-    const creations = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => {
-        const newPet = index % 2 === 0 ? rex() : max;
-        return pets.add(newPet, idempotencyOf(newPet, 'k1'));
-      }),
-    );
+    const creations = await atOnce(50, (index) => {
+      const newPet = index % 2 === 0 ? rex() : max;
+      return pets.add(newPet, idempotencyOf(newPet, 'k1'));
+    });
     const [stored, ...others] = await everyPage(pets);
     expect(others).toEqual([]);
     expect(creations.flatMap((creation) => creation?.pet ?? [])).toEqual(Array(25).fill(stored));

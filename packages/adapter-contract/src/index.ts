@@ -7,7 +7,8 @@ import { idempotencyContract } from './idempotency-contract.ts';
 import { keyStoreContract } from './key-store-contract.ts';
 import { listingContract } from './listing-contract.ts';
 import { lossContract, outageContract } from './outage-contract.ts';
-import { placeContract, sharedPlaceContract } from './place-contract.ts';
+import { placeContract } from './place-contract.ts';
+import { sharedPlaceContract } from './shared-place-contract.ts';
 import { type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
 
 export { archiveContract } from './archive-contract.ts';
@@ -27,8 +28,8 @@ export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 const OPTIONAL = ['outages', 'losses', 'misconfiguredPlaces', 'laterFormat', 'expire', 'secrets'] as const;
 
 /**
- * Declares every test that a storage adapter must pass, and a line at their end with what was not given, so that no test has
- * passed for it.
+ * Declares every test that a storage adapter must pass, and writes a line with what was not given, so that no test has passed
+ * for it.
  *
  * @param name The adapter's name, for the report.
  * @example storageContract('sqlite', { freshPlace: freshFile, open: (file) => createSqliteStorage({ file }), outages: { locked } })

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { atOnce } from './calls.ts';
 import { apiKey } from './samples.ts';
 import type { StorageTest } from './storage-under-test.ts';
 
@@ -39,7 +40,12 @@ export function keyStoreContract(test: StorageTest): void {
     const records = Array.from({ length: 250 }, (_, index) => apiKey({ createdAt: (index * 7) % 250 }));
     // On a busy machine so many at once could take longer than a call may.
     for (const record of records) await keys.add(record);
-    expect(await keys.list()).toEqual(records.toSorted((one, other) => one.createdAt - other.createdAt));
+    const listed = await keys.list();
+    expect(
+      listed.findIndex(({ createdAt }, index) => createdAt !== index),
+      'the first one in the wrong place',
+    ).toBe(-1);
+    expect(listed).toEqual(records.toSorted((one, other) => one.createdAt - other.createdAt));
   });
 
   test.for([10, 0])('shows a revocation at %i at once beside uses, and ignores a second one', async (at, { keys }) => {
@@ -62,11 +68,11 @@ export function keyStoreContract(test: StorageTest): void {
     for (let count = 0; count < 30; count += 1) {
       const record = apiKey();
       await keys.add(record);
-      const inFlight = Array.from({ length: 4 }, () => keys.find(record.digest));
+      const inFlight = atOnce(4, () => keys.find(record.digest));
       await keys.revoke(record.id, 5);
-      if (count % 2 === 1) await Promise.all(inFlight);
+      if (count % 2 === 1) await inFlight;
       expect((await keys.find(record.digest))?.revokedAt).toBe(5);
-      await Promise.all(inFlight);
+      await inFlight;
       expect((await keys.find(record.digest))?.revokedAt).toBe(5);
     }
   });

@@ -1,27 +1,11 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { type PetStorage, type PetStore, StorageMisconfigured } from '@animal-store/domain/ports';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, onTestFinished, vi } from 'vitest';
-import { CALL_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
+import { CALL_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 const TEN_YEARS = 10 * 365 * 24 * 3_600_000;
-
-/** Expects that opening a place or every call fails with one line for the operator. */
-async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, place: Place): Promise<void> {
-  const expectMisconfiguration = (error: unknown) => {
-    expect(error).toSatisfy(StorageMisconfigured.is);
-    expect((error as Error).message).toMatch(/^\S.*$/);
-    expectNoSecret(adapter.secrets, error);
-  };
-  const storage = await opened(adapter, place).catch(expectMisconfiguration);
-  if (storage === undefined) return;
-  for (const failure of await Promise.all(Object.values(everyCall(storage)).map(failureOf))) {
-    expectUnavailable(failure, storage);
-    expectNoSecret(adapter.secrets, failure);
-    expectMisconfiguration(failure?.cause);
-  }
-}
 
 /** Opening and closing storages, one after the other. */
 export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
@@ -48,11 +32,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     async (method, { place, storage }) => {
       const pet = await added(storage.pets);
       await storage[method]();
-      for (const [name, call] of Object.entries(everyCall(storage))) {
-        const failure = await failureOf(call);
-        expect(failure, name).not.toBeNull();
-        expectUnavailable(failure, storage);
-      }
+      for (const [name, failure] of await failuresOf(everyCall(storage))) expectUnavailable(name, failure, storage);
       expect(await everyPage((await opened(adapter, place)).pets)).toEqual([pet]);
     },
   );
@@ -66,7 +46,8 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     // Some calls are in flight, and these are not yet.
     calls.push(...Array.from({ length: 50 }, create));
     await storage.close();
-    for (const failure of await Promise.all(calls)) if (failure !== null) expectUnavailable(failure, storage);
+    for (const failure of await Promise.all(calls))
+      if (failure !== null) expectUnavailable('pets.add', failure, storage);
     const { pets } = await opened(adapter, place);
     for (const id of acknowledged) expect(await pets.find(id)).toMatchObject({ id });
   });
@@ -77,32 +58,29 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
   }) => {
     const sold = rex({ status: 'sold' });
     const idempotency = idempotencyOf(sold, 'k1');
-    const created = [
-      await added(storage.pets, sold, idempotency),
-      await added(storage.pets, rex({ status: 'available' })),
-      await added(storage.pets),
-    ];
+    const first = await added(storage.pets, sold, idempotency);
+    const created = [first, await added(storage.pets, rex({ status: 'available' })), await added(storage.pets)];
     const [used, revoked] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 3 })];
     for (const record of [used, revoked]) await storage.keys.add(record);
     await storage.keys.recordUse(used.id, 5);
     await storage.keys.revoke(revoked.id, 10);
-    const records = [
-      { ...used, lastUsedAt: 5 },
-      { ...revoked, revokedAt: 10 },
-    ];
     await storage.close();
 
     await adapter.expire?.(place);
     onTestFinished(() => void vi.useRealTimers());
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + TEN_YEARS });
     const { pets, keys } = await opened(adapter, place);
-    expect(await pets.add(sold, idempotency)).toStrictEqual({ pet: created[0], created: false });
+    expect(await pets.add(sold, idempotency)).toStrictEqual({ pet: first, created: false });
     const max = rex({ name: 'Max' });
     expect(await pets.add(max, idempotencyOf(max, 'k1'))).toBeNull();
     expect(await everyPage(pets)).toStrictEqual(created);
-    expect(await everyPage(pets, { status: 'sold' })).toStrictEqual([created[0]]);
+    expect(await everyPage(pets, { status: 'sold' })).toStrictEqual([first]);
     for (const pet of created) expect(await pets.find(pet.id)).toStrictEqual(pet);
     expect((await added(pets)).id).toBeGreaterThan(created[2]?.id as bigint);
+    const records = [
+      { ...used, lastUsedAt: 5 },
+      { ...revoked, revokedAt: 10 },
+    ];
     expect(await keys.list()).toStrictEqual(records);
     for (const record of records) expect(await keys.find(record.digest)).toStrictEqual(record);
   });
@@ -170,76 +148,18 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
   }
 }
 
-/** Two storages that are open at one place. */
-export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): void {
-  const test = testOf(adapter).extend<{ both: [PetStorage, PetStorage] }>({
-    /** Opened and used for the first time at once. */
-    async both({ place }, use) {
-      const both = await Promise.all([opened(adapter, place), opened(adapter, place)]);
-      await Promise.all(both.map(({ ready }) => ready()));
-      await use(both);
-    },
-  });
-
-  test('show a pet that the other has acknowledged at once', async ({ both: [one, other] }) => {
-    for (let count = 0; count < 20; count += 1) {
-      const pet = await added(one.pets, rex({ status: 'sold' }));
-      expect(await other.pets.find(pet.id)).toStrictEqual(pet);
-      expect(await other.pets.list({ after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
-      expect(await other.pets.list({ status: 'sold', after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
-    }
-  });
-
-  test('assign no id twice, and each of them ascending ids', async ({ both }) => {
-    const createMany = async (pets: PetStore) => {
-      const ids: bigint[] = [];
-      for (let count = 0; count < 80; count += 1) ids.push((await added(pets)).id);
-      expect(ids).toEqual(ids.toSorted((a, b) => Number(a - b)));
-      return ids;
-    };
-    const ids = (await Promise.all(both.map(({ pets }) => createMany(pets)))).flat();
-    expect(new Set(ids).size).toBe(ids.length);
-    expect((await everyPage(both[0].pets)).map(({ id }) => id)).toEqual(ids.sort((a, b) => Number(a - b)));
-  });
-
-  test('create one pet for an idempotency key that both are given at once, and never hide it again', async ({
-    both,
-  }) => {
-    const seen = new Set<bigint>();
-    for (let count = 0; count < 10; count += 1) {
-      let isCalling = true;
-      const calls = Array.from({ length: 30 }, (_, index) =>
-        added((both[index % 2] as PetStorage).pets, rex(), idempotencyOf(rex(), `k${count}`)),
-      );
-      const created = Promise.all(calls).finally(() => {
-        isCalling = false;
-      });
-      while (isCalling) {
-        for (const { id } of await both[1].pets.list({ after: 0n, limit: 100 })) seen.add(id);
-        // A storage that returns values would leave the calls no turn.
-        await nextTurn();
-      }
-      const [first, ...others] = await created;
-      for (const pet of others) expect(pet).toStrictEqual(first);
-    }
-    const stored = (await everyPage(both[0].pets)).map(({ id }) => id);
-    expect(stored).toHaveLength(10);
-    for (const id of seen) expect(stored).toContain(id);
-  });
-
-  test('show an API key that the other has added or revoked at once', async ({ both: [one, other] }) => {
-    const record = apiKey();
-    expect(await other.keys.find(record.digest)).toBeNull();
-    await one.keys.add(record);
-    expect(await other.keys.find(record.digest)).toStrictEqual(record);
-    await one.keys.revoke(record.id, 5);
-    expect(await other.keys.find(record.digest)).toStrictEqual({ ...record, revokedAt: 5 });
-  });
-
-  test('leave each other open when one of them is closed', async ({ both: [one, other] }) => {
-    const pet = await added(one.pets);
-    await one.close();
-    expect(await other.pets.find(pet.id)).toStrictEqual(pet);
-    expect((await added(other.pets)).id).toBeGreaterThan(pet.id);
-  });
+/** Expects that opening a place or every call fails with one line for the operator. */
+async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, place: Place): Promise<void> {
+  const expectLine = (error: unknown) => {
+    expect(StorageMisconfigured.is(error), `a StorageMisconfigured, instead of ${error}`).toBe(true);
+    expect((error as Error).message).toMatch(/^\S.*$/);
+    expectNoSecret(adapter.secrets, error);
+  };
+  const storage = await opened(adapter, place).catch(expectLine);
+  if (storage === undefined) return;
+  for (const [name, failure] of await failuresOf(everyCall(storage))) {
+    expectUnavailable(name, failure, storage);
+    expectNoSecret(adapter.secrets, failure);
+    expectLine(failure?.cause);
+  }
 }

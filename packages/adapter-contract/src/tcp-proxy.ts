@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A TCP proxy in front of a server. At first everything passes. */
@@ -8,6 +9,8 @@ export interface TcpProxy {
   connections(): Promise<number>;
   /** How many of them have a connection on which nothing passes since {@link TcpProxy.passNew}. */
   silentConnections(): number;
+  /** Resolves once so many more chunks of bytes have passed, in either direction. */
+  afterChunks(count: number): Promise<void>;
   /** From now on nothing passes in either direction. New connections are accepted and get no response. */
   swallow(): void;
   /** From now on requests pass and responses don't. */
@@ -33,18 +36,21 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
   const sockets = new Set<Socket>();
   /** The generation of each client. */
   const clients = new Map<Socket, number>();
+  const chunks = new EventEmitter();
   let mode: Mode = 'pass';
   /** Nothing passes on connections of earlier generations. */
   let generation = 0;
 
-  function track(socket: Socket): void {
+  function track(socket: Socket): Socket {
     sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    return socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   }
 
   function forward(from: Socket, to: Socket, passes: () => boolean): void {
     from.on('data', (data) => {
-      if (passes()) to.write(data);
+      if (!passes()) return;
+      to.write(data);
+      chunks.emit('passed');
     });
     from.on('close', () => {
       // A server that has vanished closes no connection either.
@@ -53,17 +59,15 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
   }
 
   const server = createServer(async (client) => {
-    track(client);
     const own = generation;
     clients.set(client, own);
-    client.on('close', () => clients.delete(client));
+    track(client).on('close', () => clients.delete(client));
     if (mode === 'cut') client.resetAndDestroy();
     // Otherwise it would not notice that the client has closed the connection.
     else if (mode === 'swallow') client.resume();
     else {
       const { hostname, port } = new URL(`tcp://${typeof target === 'string' ? target : await target()}`);
-      const upstream = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
-      track(upstream);
+      const upstream = track(connect(Number(port), hostname.replace(/^\[|\]$/g, '')));
       const responsesPass = () => mode === 'pass' && own === generation;
       const requestsPass = () => responsesPass() || mode === 'lose responses';
       forward(client, upstream, requestsPass);
@@ -84,6 +88,9 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     connections: async () => clients.size,
     silentConnections: () => [...clients.values()].filter((own) => own < generation).length,
+    async afterChunks(count) {
+      for (let passed = 0; passed < count; passed += 1) await once(chunks, 'passed');
+    },
     swallow: change('swallow'),
     loseResponses: change('lose responses'),
     cut: change('cut', (socket) => socket.resetAndDestroy()),

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pet } from '@animal-store/domain';
+import type { PetStore } from '@animal-store/domain/ports';
+import { expect, vi } from 'vitest';
+import { atOnce, expectUnavailable, failureOf } from './calls.ts';
+import { type Interruption, RECOVERY_LIMIT, recovered } from './interruption.ts';
+import { added, everyPage, idempotencyOf, rex } from './samples.ts';
+import type { StorageUnderTest } from './storage-under-test.ts';
+
+/** Creations at once: more than a pool has connections. */
+const CALLERS = 20;
+
+/** A creation of its own for each index. Every other one has an idempotency key. */
+function creation(index: number): Parameters<PetStore['add']> {
+  const newPet = rex({ name: `Rex ${index}`, status: 'sold' });
+  return index % 2 === 0 ? [newPet, idempotencyOf(newPet, `k${index}`)] : [newPet];
+}
+
+/**
+ * Expects that a storage which is interrupted amid creations works again, with all that it acknowledged.
+ *
+ * @param timing When the outage begins: after its square of creations, and then as many chunks on the network, or milliseconds,
+ * because creations that share a transaction are all at the same of its statements. If it is odd, the outage ends at once,
+ * otherwise when all callers have failed.
+ */
+export async function expectAllKept<Place>(
+  { proxyOf }: StorageUnderTest<Place>,
+  { place, storage, begin, end }: Interruption<Place>,
+  timing: number,
+): Promise<void> {
+  const { pets } = storage;
+  const acknowledged: Pet[] = [];
+  let sent = 0;
+  let isOver = false;
+  const { promise: enough, resolve } = Promise.withResolvers<void>();
+
+  async function createUntilFailure(): Promise<void> {
+    for (let failure = null; failure === null && !isOver; ) {
+      const index = sent;
+      sent += 1;
+      failure = await failureOf(async () => acknowledged.push(await added(pets, ...creation(index))));
+      if (failure !== null) expectUnavailable('pets.add', failure, storage);
+      if (acknowledged.length >= timing ** 2) resolve();
+    }
+  }
+
+  const creations = atOnce(CALLERS, createUntilFailure);
+  const amid = enough.then(() => (proxyOf === undefined ? sleep(timing) : proxyOf(place).afterChunks(timing)));
+  await Promise.race([creations, amid]);
+  await begin();
+  if (timing % 2 === 1) {
+    await end();
+    isOver = true;
+  }
+  await creations;
+  await end();
+  await recovered(storage);
+
+  // A call may be the first one on a connection that its outage has left silent.
+  const eventually = <Result>(call: () => Promise<Result>) => vi.waitFor(call, { timeout: RECOVERY_LIMIT });
+  for (const pet of acknowledged) expect(await eventually(() => pets.find(pet.id)), 'acknowledged').toStrictEqual(pet);
+  const repeated = await atOnce(Math.ceil(sent / 2), (half) => eventually(() => added(pets, ...creation(2 * half))));
+  const stored = await eventually(() => everyPage(pets));
+  expect(await eventually(() => everyPage(pets, { status: 'sold' })), 'listed by status').toStrictEqual(stored);
+  expect(stored, 'created with an idempotency key').toEqual(expect.arrayContaining(repeated));
+  const names = stored.map(({ name }) => name);
+  const twice = names.filter((name, index) => names.indexOf(name) < index);
+  expect(twice, 'created twice').toEqual([]);
+}

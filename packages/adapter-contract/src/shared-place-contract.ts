@@ -1,0 +1,82 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PetStorage } from '@animal-store/domain/ports';
+import { expect } from 'vitest';
+import { atOnce } from './calls.ts';
+import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
+import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
+
+/** Two storages that are open at one place. */
+export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const test = testOf(adapter).extend<{ both: [PetStorage, PetStorage] }>({
+    /** Opened and used for the first time at once. */
+    async both({ place }, use) {
+      const both = await Promise.all([opened(adapter, place), opened(adapter, place)]);
+      await Promise.all(both.map((storage) => storage.ready()));
+      await use(both);
+    },
+  });
+
+  test('show a pet that the other has acknowledged at once', async ({ both: [one, other] }) => {
+    for (let count = 0; count < 20; count += 1) {
+      const pet = await added(one.pets, rex({ status: 'sold' }));
+      const page = { after: pet.id - 1n, limit: 1 };
+      expect(await other.pets.find(pet.id)).toStrictEqual(pet);
+      expect(await other.pets.list(page)).toStrictEqual([pet]);
+      expect(await other.pets.list({ ...page, status: 'sold' })).toStrictEqual([pet]);
+    }
+  });
+
+  test('assign no id twice, and each of them ascending ids', async ({ both }) => {
+    const ascending = (ids: readonly bigint[]) => ids.toSorted((a, b) => Number(a - b));
+    const createMany = async ({ pets }: PetStorage) => {
+      const ids: bigint[] = [];
+      for (let count = 0; count < 80; count += 1) ids.push((await added(pets)).id);
+      expect(ids).toEqual(ascending(ids));
+      return ids;
+    };
+    const ids = (await Promise.all(both.map(createMany))).flat();
+    expect(new Set(ids).size).toBe(ids.length);
+    expect((await everyPage(both[0].pets)).map(({ id }) => id)).toEqual(ascending(ids));
+  });
+
+  test('create one pet for an idempotency key that both are given at once, and never hide it again', async ({
+    both,
+  }) => {
+    const [{ pets }, other] = both;
+    const seen = new Set<bigint>();
+    for (let count = 0; count < 10; count += 1) {
+      let isCalling = true;
+      const create = (index: number) =>
+        added(index % 2 === 0 ? pets : other.pets, rex(), idempotencyOf(rex(), `k${count}`));
+      const created = atOnce(30, create).finally(() => {
+        isCalling = false;
+      });
+      while (isCalling) {
+        for (const { id } of await other.pets.list({ after: 0n, limit: 100 })) seen.add(id);
+        // A storage that returns values would leave the calls no turn.
+        await nextTurn();
+      }
+      const [first, ...others] = await created;
+      for (const pet of others) expect(pet).toStrictEqual(first);
+    }
+    const stored = (await everyPage(pets)).map(({ id }) => id);
+    expect(stored).toHaveLength(10);
+    for (const id of seen) expect(stored).toContain(id);
+  });
+
+  test('show an API key that the other has added or revoked at once', async ({ both: [one, other] }) => {
+    const record = apiKey();
+    expect(await other.keys.find(record.digest)).toBeNull();
+    await one.keys.add(record);
+    expect(await other.keys.find(record.digest)).toStrictEqual(record);
+    await one.keys.revoke(record.id, 5);
+    expect(await other.keys.find(record.digest)).toStrictEqual({ ...record, revokedAt: 5 });
+  });
+
+  test('leave each other open when one of them is closed', async ({ both: [one, other] }) => {
+    const pet = await added(one.pets);
+    await one.close();
+    expect(await other.pets.find(pet.id)).toStrictEqual(pet);
+    expect((await added(other.pets)).id).toBeGreaterThan(pet.id);
+  });
+}
