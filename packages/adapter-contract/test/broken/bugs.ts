@@ -41,6 +41,7 @@ const findKey = method('keys', 'find');
 const listKeys = method('keys', 'list');
 const revoke = method('keys', 'revoke');
 const prune = method('keys', 'prune');
+const recordUse = method('keys', 'recordUse');
 const read = method('archive', 'read');
 const restore = method('archive', 'restore');
 
@@ -197,6 +198,12 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   ),
   'A time of 0 is stored as none': found(({ revokedAt }) => ({ revokedAt: revokedAt || null })),
   'A lookup in flight caches a key that was revoked': cachedKeys,
+  'A use writes all that was read of a key': recordUse((record, _, { keys }) => async (id, at) => {
+    const [key] = (await keys.list()).filter((each) => each.id === id);
+    await record(id, at);
+    await keys.prune(1_000);
+    if (key !== undefined) await keys.add({ ...key, lastUsedAt: at });
+  }),
   'The first use is kept': found(({ lastUsedAt }) => ({ lastUsedAt: lastUsedAt && 1_000 })),
   'Keys that expire at the time are removed, too': prune((prune) => (before) => prune(before + 1)),
   'The revocation of a removed key is kept': both(
