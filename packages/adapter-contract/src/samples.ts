@@ -33,11 +33,14 @@ export async function everyPage(
   { limit = 100, status }: { limit?: number; status?: PetStatus | undefined } = {},
 ): Promise<Pet[]> {
   const seen: Pet[] = [];
-  for (let after = 0n; ; after = (seen.at(-1) as Pet).id) {
+  for (let after = 0n; ; ) {
     const page = await pets.list({ status, after, limit });
     if (page.length > limit) throw new Error(`a page of ${page.length} pets for the limit ${limit}`);
     seen.push(...page);
     if (page.length < limit) return seen;
+    const last = (page.at(-1) as Pet).id;
+    if (last <= after) throw new Error(`the page after the id ${after} ends with the id ${last}`);
+    after = last;
   }
 }
 

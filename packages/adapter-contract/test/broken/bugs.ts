@@ -143,6 +143,12 @@ export const CHANGES: Readonly<Record<string, Change>> = {
       });
     });
   },
+  'Ids are ordered as texts': list((list) => async ({ after, limit, ...selection }) => {
+    const all = await list({ ...selection, after: 0n, limit: 2_000 });
+    const ordered = all.toSorted((one, other) => (String(one.id) < String(other.id) ? -1 : 1));
+    const begin = ordered.findIndex(({ id }) => id > after);
+    return begin < 0 ? [] : ordered.slice(begin, begin + limit);
+  }),
   'A list joins one that began before it': sharedLists((selection) => Object.values(selection).join()),
   'A wrong pet fails the calls at the same time': add((add) => {
     let isWrong = false;
