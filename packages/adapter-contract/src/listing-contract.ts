@@ -43,7 +43,7 @@ export function listingContract(test: StorageTest): void {
     const pages = await Promise.all(selections.map((selection) => pets.list(selection)));
     for (const [index, { after, limit, status }] of selections.entries()) {
       const matching = created.filter((pet) => pet.id > after && (status === undefined || pet.status === status));
-      expect(pages[index], `${after} ${limit} ${status}`).toStrictEqual(matching.slice(0, limit));
+      expect(pages[index], `after ${after}, limit ${limit}, status ${status}`).toStrictEqual(matching.slice(0, limit));
     }
   });
 }
