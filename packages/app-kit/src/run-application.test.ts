@@ -62,12 +62,9 @@ describe('runApplication, for an application of another repository', () => {
     expect(run('', argument)).toEqual({ end: 0, stdout, stderr: '' });
   });
 
-  test.each([
-    ['--port', '"--port"'],
-    ['postgres://me:secret@h/d', 'a text of 24 characters'],
-  ])('rejects the argument %s, and does not repeat what may be a secret', (argument, quoted) => {
-    const stderr = `acme: unexpected argument ${quoted}: settings are environment variables\n`;
-    expect(run('', argument)).toEqual({ end: 2, stdout: '', stderr });
+  test('rejects an argument, and does not repeat it if it may be a secret', () => {
+    const stderr = 'acme: unexpected argument a text of 24 characters: settings are environment variables\n';
+    expect(run('', 'postgres://me:secret@h/d')).toEqual({ end: 2, stdout: '', stderr });
   });
 
   const OPEN = 'setInterval(() => {}, 1_000);';

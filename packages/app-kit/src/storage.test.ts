@@ -16,13 +16,6 @@ test('storageChoices names what chooses a storage', () => {
   expect(storageChoices()).toBe('MONGODB_URL, POSTGRES_URL or SQLITE_FILE');
 });
 
-test.each([
-  ...[undefined, '', 'sqlite', 'Memory', 'constructor'],
-  ...['@acme/not-installed', './no-such-module.mjs', '/no/such/module.mjs', 'postgres://me:secret@h/d'],
-])('finds the storages of this repository, and no module, with STORAGE=%s', async (STORAGE) => {
-  expect(await findStorages({ STORAGE })).toBe(STORAGES);
-});
-
 test('finds the adapter of a module, by a path', async () => {
   const STORAGE = freshFile('adapter.mjs', 'export const adapter = { portsVersion: 1, open() {} };');
   const adapter = { portsVersion: 1, open: expect.any(Function) };
@@ -59,10 +52,11 @@ const acme: StorageAdapter = {
   variable: { name: 'ACME_SHELF', example: 'shelf:zoo', secret: true },
 };
 
-function read(environment: Record<string, string>) {
+/** Reads which storage an environment names, with an adapter more. */
+async function read(environment: Record<string, string>) {
   const errors: string[] = [];
-  const settings = readStorageSettings(environment, { ...STORAGES, acme }, errors);
-  return { settings, errors };
+  const storages = { ...(await findStorages(environment)), acme };
+  return { settings: readStorageSettings(environment, storages, errors), errors };
 }
 
 describe('readStorageSettings', () => {
@@ -89,8 +83,8 @@ describe('readStorageSettings', () => {
         ],
       },
     ],
-  ])('understands %o', (environment, expected) => {
-    const { settings, errors } = read(environment);
+  ])('understands %o', async (environment, expected) => {
+    const { settings, errors } = await read(environment);
     expect(errors).toEqual([]);
     expect(settings).toMatchObject(expected);
   });
@@ -103,6 +97,7 @@ describe('readStorageSettings', () => {
     [{ STORAGE: 'constructor' }, /an adapter: "constructor" was found neither/],
     [{ STORAGE: 'postgres://me:secret@h/d' }, /an adapter: a text of 24 characters was found neither/],
     [{ STORAGE: '@acme/not-installed' }, /an adapter: "@acme\/not-installed" was found neither/],
+    [{ STORAGE: './no-such-module.mjs' }, /an adapter: ".\/no-such-module.mjs" was found neither/],
     [{ STORAGE: '"sqlite"', SQLITE_FILE: 'x' }, 'STORAGE must not be in quotation marks'],
     [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set if STORAGE is mongodb, as in mongodb:\/\//],
     [{ STORAGE: 'sqlite', MONGODB_URL: 'x' }, /^SQLITE_FILE must be set if STORAGE is sqlite/],
@@ -114,8 +109,9 @@ describe('readStorageSettings', () => {
     [{ POSTGRES_URL_FILE: '/nowhere' }, /^POSTGRES_URL_FILE: "\/nowhere" can't be read: /],
     [{ SQLITE_FILE: '"a.db"', SQLITE_FILE_FILE: '/nowhere' }, 'SQLITE_FILE must not be in quotation marks'],
     [{ SQLITE_FILE: 'x', MONGODB_URL: 'x' }, 'STORAGE must say which to use: MONGODB_URL and SQLITE_FILE are set'],
-  ])('rejects %o', (environment, message) => {
-    expect(read(environment).errors).toEqual([message instanceof RegExp ? expect.stringMatching(message) : message]);
+  ])('rejects %o', async (environment, message) => {
+    const { errors } = await read(environment);
+    expect(errors).toEqual([message instanceof RegExp ? expect.stringMatching(message) : message]);
   });
 });
 
