@@ -75,10 +75,6 @@ export async function runApplication(
       setTimeout(() => process.kill(process.pid, 'SIGKILL'), time).unref();
     },
   };
-  function exitSoon(): void {
-    // Unref'd: it ends only a process that something keeps alive.
-    if (!hasTimeLimit) setTimeout(() => process.exit(), MISCONFIGURED_TIMEOUT).unref();
-  }
 
   try {
     const argument = process.argv[2];
@@ -94,7 +90,10 @@ export async function runApplication(
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.exitCode = EXIT_MISCONFIGURED;
-    process.stderr.write(`${name}: ${error.message}\n`, exitSoon);
+    process.stderr.write(`${name}: ${error.message}\n`, () => {
+      // Unref'd: it ends only a process that something keeps alive.
+      if (!hasTimeLimit) setTimeout(() => process.exit(), MISCONFIGURED_TIMEOUT).unref();
+    });
   }
 }
 
