@@ -59,15 +59,6 @@ export interface Client {
   getPet(id: bigint, options?: CallOptions): Promise<Pet>;
 }
 
-/** An operation with its arguments. */
-interface Operation<T> {
-  readonly name: keyof Client;
-  /** What follows `/pets` in the URL. */
-  readonly target: string;
-  readonly read: Read<T>;
-  readonly init?: RequestInit;
-}
-
 /**
  * A client of one service. It opens connections with `fetch`, and need not be closed.
  *
@@ -82,7 +73,14 @@ export function createClient(options: ClientOptions): Client {
   if (!isVisible(key)) throw new TypeError('key must have visible ASCII characters only');
   const warned = new Set<string>();
 
-  function call<T>({ name, target, read, init = {} }: Operation<T>, options: CallOptions = {}): Promise<T> {
+  /** @param target What follows `/pets` in the URL. */
+  function call<T>(
+    name: keyof Client,
+    target: string,
+    read: Read<T>,
+    options: CallOptions = {},
+    init: RequestInit = {},
+  ): Promise<T> {
     requireKnown('options', options, ['signal', 'timeout']);
     const { signal, timeout = ofClient.timeout } = options;
     const headers = new Headers(init.headers);
@@ -96,7 +94,7 @@ export function createClient(options: ClientOptions): Client {
   }
 
   const listPets: Client['listPets'] = async (query = {}, options) =>
-    call({ name: 'listPets', target: searchOf(query), read: pageIn }, options);
+    call('listPets', searchOf(query), pageIn, options);
 
   return {
     listPets,
@@ -121,12 +119,12 @@ export function createClient(options: ClientOptions): Client {
       requireType('the categoryId of newPet', Object(newPet).categoryId, 'bigint');
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
       const init = { method: 'POST', headers, body: stringify(newPet) };
-      return call({ name: 'createPet', target: '', read: petIn, init }, options);
+      return call('createPet', '', petIn, options, init);
     },
 
     async getPet(id, options) {
       requireType('id', id, 'bigint');
-      return call({ name: 'getPet', target: `/${id}`, read: petIn }, options);
+      return call('getPet', `/${id}`, petIn, options);
     },
   };
 }
