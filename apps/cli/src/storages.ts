@@ -65,20 +65,16 @@ async function open({ stderr, openStorage }: Context, settings: StorageSettings,
   for (const warning of warnings) stderr.write(MESSAGES.line(warning));
   const { location } = storage;
 
-  function explain(error: unknown): never {
-    const message = misconfiguration(error);
-    if (message !== null) throw new ConfigurationError(message);
-    if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
-    throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
-  }
-
   const explained =
     <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
     async (...given: Given): Promise<R> => {
       try {
         return await method(...given);
       } catch (error) {
-        return explain(error);
+        const message = misconfiguration(error);
+        if (message !== null) throw new ConfigurationError(message);
+        if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
+        throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
       }
     };
 
