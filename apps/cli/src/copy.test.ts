@@ -75,11 +75,6 @@ test('adds what an earlier copy lacks', async () => {
   expect((await copy()).out).toBe(counts(0, 1_200, 2));
 });
 
-test('copies an empty storage', async () => {
-  const { copy } = await storages([]);
-  expect(await copy()).toEqual({ out: counts(0, 0, 0), err: '', code: 0 });
-});
-
 /** The end of a copy that prints no result. */
 const failed = (message: string, code = 1) => ({ code, out: '', err: `animal-store: ${message}\n` });
 

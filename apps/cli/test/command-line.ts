@@ -1,4 +1,4 @@
-import { Readable, Writable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { openStorage } from '@animal-store/app-kit';
 import { createCatalogue } from '@animal-store/domain';
@@ -35,12 +35,12 @@ export function commandLine(options: Options = {}) {
       words,
       environment: environment ?? { SQLITE_FILE: 'animals.db' },
       stdin: input instanceof Readable ? input : Readable.from([Buffer.from(input)]),
-      stdout: stdout.stream,
-      stderr: stderr.stream,
+      stdout,
+      stderr,
       clock: () => time.now,
       openStorage: environment ? openStorage : openGiven,
     });
-    return { code, out: stdout.chunks.join(''), err: stderr.chunks.join('') };
+    return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
   }
 
   /** Returns the lines that a command prints. Throws what it wrote if it fails. */
@@ -53,12 +53,5 @@ export function commandLine(options: Options = {}) {
   return { catalogue: createCatalogue(storage.pets), time, run, runWith };
 }
 
-/** A stream, and what was written to it. */
-function outputOf(isTTY: boolean) {
-  const chunks: string[] = [];
-  const write = (chunk: Buffer, _: string, done: () => void) => {
-    chunks.push(String(chunk));
-    done();
-  };
-  return { stream: Object.assign(new Writable({ write }), { isTTY }), chunks };
-}
+/** A stream that keeps what is written to it. */
+const outputOf = (isTTY: boolean) => Object.assign(new PassThrough({ highWaterMark: 2 ** 30 }), { isTTY });
