@@ -61,7 +61,7 @@ describe('createAuthentication', () => {
   test.each<[string, unknown, string]>([
     ['no options', undefined, CONFIGURED],
     ['an object as configured keys', { ...VALID, configuredKeys: { [digest('a key')]: 'me' } }, CONFIGURED],
-    ['configured keys that are no digests', { ...VALID, configuredKeys: new Map([['a key', 'me']]) }, CONFIGURED],
+    ['a digest of 65 digits', { ...VALID, configuredKeys: new Map([[`${digest('a key')}0`, 'me']]) }, CONFIGURED],
     ['the pets of a storage as issued keys', { ...VALID, issuedKeys: pets }, ISSUED],
     ['issued keys without methods', { ...VALID, issuedKeys: { revoke: [] } }, ISSUED],
     ['another digest', { ...VALID, digest: (text: string) => text }, DIGEST],
