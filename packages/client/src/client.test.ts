@@ -343,9 +343,27 @@ describe('a call that is repeated', () => {
   test('rejects at its timeout', async () => {
     const { client, requests } = start([reset]);
     const error = await client.listPets({}, { timeout: 500 }).catch((reason) => reason);
-    const message = `no response from ${OPTIONS.url}/pets?: read ECONNRESET`;
-    expect(error).toMatchObject({ code: 'no_response', status: undefined, message, cause: expect.any(TypeError) });
+    expect(error).toMatchObject({ code: 'no_response', status: undefined, cause: expect.any(TypeError) });
     expect(requests.length).toBeGreaterThan(1);
+  });
+
+  const addresses = ['connect ECONNREFUSED ::1:3000', 'connect ECONNREFUSED 127.0.0.1:3000'];
+  const ofAddresses = new AggregateError(addresses.map((message) => new Error(message)));
+
+  test.each<[string, unknown, string]>([
+    ['Node.js', new TypeError('fetch failed', { cause: new Error('read ECONNRESET') }), 'read ECONNRESET'],
+    [
+      'Node.js for a host of several addresses',
+      new TypeError('fetch failed', { cause: ofAddresses }),
+      addresses.join(', '),
+    ],
+    ['a browser', new TypeError('Failed to fetch'), 'Failed to fetch'],
+    ['a fetch of the caller that rejects with a text', 'gone', 'gone'],
+    ['a fetch of the caller that rejects with nothing', null, 'null'],
+  ])('says why there is no response, as the error of %s does', async (_, failure, reason) => {
+    const { client } = start([() => Promise.reject(failure)], { maxRetries: 0 });
+    const message = `no response from ${OPTIONS.url}/pets?: ${reason}`;
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'no_response', message });
   });
 
   test('rejects at its timeout if the service is silent, and at that of the client if it has none', async () => {

@@ -102,9 +102,7 @@ async function attempt<T>(url: string, init: RequestInit, read: Read<T>, options
     response = await fetch(url, { ...init, signal, redirect: 'manual' });
     text = await response.text();
   } catch (cause) {
-    // In Node.js the reason is in the cause.
-    const { message } = ((cause as Error).cause ?? cause) as Error;
-    throw new AnimalStoreError('no_response', `no response from ${url}: ${message}`, { idempotencyKey, cause });
+    throw new AnimalStoreError('no_response', `no response from ${url}: ${reasonOf(cause)}`, { idempotencyKey, cause });
   }
   const { ok, headers } = response;
   onResponse(headers);
@@ -123,6 +121,16 @@ async function attempt<T>(url: string, init: RequestInit, read: Read<T>, options
   const { code, message } = Object(body) as Record<string, unknown>;
   if (!ok && isServiceCode(code) && typeof message === 'string') throw new AnimalStoreError(code, message, details);
   throw new AnimalStoreError('unexpected_response', `the response ${unexpectedIn(response)}`, details);
+}
+
+/**
+ * Why `fetch` failed: in Node.js its cause says so, or the errors of all addresses of a host. A caller's `fetch` may reject with
+ * any value.
+ */
+function reasonOf(failure: unknown): string {
+  const { cause = failure } = Object(failure) as Partial<Error>;
+  const { errors, message = cause } = Object(cause) as Partial<AggregateError>;
+  return errors === undefined ? String(message) : errors.map(reasonOf).join(', ');
 }
 
 function unexpectedIn({ ok, status }: Response): string {
