@@ -80,26 +80,22 @@ const failed = (message: string, code = 1) => ({ code, out: '', err: `animal-sto
 
 const [first] = PETS as [StoredPet];
 
-test.each<[string, StoredPet]>([
-  ['another name', { ...first, name: 'Max' }],
-  ['another time', { ...first, createdAt: 1 }],
-  ['no idempotency key', { id: first.id, ...rex, createdAt: first.createdAt }],
-  ['an id in a gap', { id: 3_001n, ...rex, createdAt: 1 }],
-  ['an id above all others', { id: 2n ** 40n, ...rex, createdAt: 1 }],
-])('stores nothing in a target with a pet of its own: with %s', async (_, own) => {
-  const { source, target, copy } = await storages(PETS, [own]);
-  await source.keys.add(apiKey('a'));
+test.each<[string, StoredPet | null]>([
+  ['a pet with another name', { ...first, name: 'Max' }],
+  ['a pet with another time', { ...first, createdAt: 1 }],
+  ['a pet without its idempotency key', { id: first.id, ...rex, createdAt: first.createdAt }],
+  ['a pet with an id in a gap', { id: 3_001n, ...rex, createdAt: 1 }],
+  ['a pet with an id above all others', { id: 2n ** 40n, ...rex, createdAt: 1 }],
+  ['an API key', null],
+])('stores nothing in a target that has of its own %s', async (_, pet) => {
+  const { source, target, copy } = await storages(PETS, pet === null ? [] : [pet]);
+  const [shared, own] = [apiKey('a'), apiKey('b')];
+  await source.keys.add(shared);
+  await target.keys.add(pet === null ? own : shared);
   const before = await contentOf(target);
-  expect(await copy()).toEqual(failed(`the target has pets of its own, ${own.id} for example: name an empty storage`));
+  const found = pet === null ? `an API key of its own, ${own.id}` : `pets of its own, ${pet.id} for example`;
+  expect(await copy()).toEqual(failed(`the target has ${found}: name an empty storage`));
   expect(await contentOf(target)).toEqual(before);
-});
-
-test('stores nothing in a target with an API key of its own', async () => {
-  const { target, copy } = await storages([first]);
-  const { id } = apiKey('a');
-  await target.keys.add(apiKey('a'));
-  expect(await copy()).toEqual(failed(`the target has an API key of its own, ${id}: name an empty storage`));
-  expect((await contentOf(target)).pets).toEqual([]);
 });
 
 const CHANGED = 'a storage has changed during the copy: stop every service that uses them, and repeat the command';
