@@ -70,7 +70,7 @@ const creation = (id: number) => ({
 });
 
 describe('calls that were read get their responses before the process ends', () => {
-  test.each(['the end of the input', 'SIGTERM', 'SIGINT'])('from a slow storage, after %s', async (end) => {
+  test.each(['the end of the input', 'SIGTERM'])('from a slow storage, after %s', async (end) => {
     const add = 'async (pet) => (await new Promise((end) => setTimeout(end, 200)), { pet: { id: 1n, ...pet } })';
     const IDS = [1, 2, 3, 4, 5, 6];
     const { server, ended } = await startWith({ STORAGE: slowAdapter(add) }, IDS.map(creation));
@@ -112,12 +112,9 @@ test('ends if the reader of its responses is gone', async () => {
   expect((await ended).code).toBe(0);
 });
 
-test.each([
-  ['ends with 2 in a wrong environment', { STORAGE: 'mongodb' }, 2, 'MONGODB_URL must be set if STORAGE is mongodb'],
-  ['warns of storage in memory', {}, 0, 'the animals are kept in memory, .*: set MONGODB_URL, .* to keep them$'],
-])('%s, in one line', (_, environment, code, line) => {
-  const env = { PATH, ...environment };
-  const { status, stderr, stdout } = spawnSync(process.execPath, ARGUMENTS, { env, encoding: 'utf8', input: '' });
-  const lines = [expect.stringMatching(`^animal-store-mcp: ${line}`), ''];
-  expect([status, stdout, stderr.split('\n')]).toEqual([code, '', lines]);
+test('warns of storage in memory, in one line', () => {
+  const options = { env: { PATH }, encoding: 'utf8', input: '' } as const;
+  const { status, stderr, stdout } = spawnSync(process.execPath, ARGUMENTS, options);
+  const line = /^animal-store-mcp: the animals are kept in memory, .*: set MONGODB_URL, .* to keep them\n$/;
+  expect([status, stdout, stderr]).toEqual([0, '', expect.stringMatching(line)]);
 });
