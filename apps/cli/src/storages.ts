@@ -32,7 +32,7 @@ export interface TargetOptions {
 }
 
 /**
- * Opens the storage that the environment names, and closes it when the work is settled.
+ * Opens the storage that the environment names, and closes it when the work has ended.
  *
  * @param options A file that doesn't exist is an error, because its name may be mistyped, unless `create` is true.
  */

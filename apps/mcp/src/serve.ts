@@ -28,7 +28,7 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
   const { storage, description, warnings } = await openStorage(await readNamedStorage(process.env));
   for (const warning of warnings) writeMessage(warning);
   const catalogue = createCatalogue(storage.pets);
-  // What got no response, or the SDK drops, on one line.
+  // Requests without a response, and messages that the SDK drops: one line each.
   const onerror = ({ message }: Error) => writeMessage(message.replace(/\s+/g, ' ').slice(0, 300));
   const transport = createStdioTransport(process.stdin, process.stdout, async (unanswered) => {
     for (const id of unanswered) onerror(new Error(MESSAGES.unanswered(id)));

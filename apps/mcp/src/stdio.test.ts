@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createStdioTransport } from './stdio.ts';
 
-/** What the transport writes and passes on for an input that ends. */
+/** Returns the messages that the transport passes on and writes until its input ends. */
 async function received(...chunks: (string | Buffer)[]) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const { promise: end, resolve: onEnd } = Promise.withResolvers<unknown>();

@@ -78,7 +78,7 @@ export function readSettings<T>(read: (errors: string[]) => T): T {
   return settings;
 }
 
-/** Satisfies every rule, so that the error about the text stands alone. */
+/** Stands for a text that can't be used. It satisfies every rule, so that no second error is about it. */
 const UNREAD = 'unreadable-secret';
 
 /**
@@ -86,7 +86,7 @@ const UNREAD = 'unreadable-secret';
  *
  * @param variable If it is secret, the variable with the suffix _FILE may name a file that holds the text, and perhaps a line
  * end after it.
- * @param errors Takes a sentence for each error. A wrong text becomes one that no rule rejects.
+ * @param errors Takes a sentence for each error. The text is then one that satisfies every rule.
  * @returns `text` is empty if the variable is unset. `subject` is how messages name it: with the suffix _FILE if the text is from
  * a file.
  */

@@ -43,7 +43,7 @@ export interface Run {
  * | signal          | before `onStop` | the first after it | later                                                       |
  * | --------------- | --------------- | ------------------ | ----------------------------------------------------------- |
  * | SIGINT, SIGTERM | exit            | calls `stop`       | ends the process, unless it is the first of a container;    |
- * |                 |                 |                    | ignored if it is like the first signal, within 0.5 s        |
+ * |                 |                 |                    | ignored within 0.5 s if it is of the first signal's kind    |
  * | SIGHUP          | exit            | calls `stop`       | ignored: the terminal is gone, and the stop goes on         |
  *
  * Otherwise the process ends when nothing is left to do. Its code is 0, or 2 after a configuration error, which is one line on

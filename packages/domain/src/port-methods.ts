@@ -23,7 +23,7 @@ const METHODS: Readonly<Record<PortMethod, true>> = {
   'keys.recordUse': true,
 };
 
-/** Makes what is called in the place of a method. */
+/** Returns the function that is called instead of a method. */
 type Wrap = <Given extends unknown[], R>(
   method: (...given: Given) => Promise<R>,
   name: PortMethod,

@@ -41,7 +41,7 @@ function tool<Input extends object>({ name, run, title, description, input, outp
     openWorldHint: false,
   };
   const { '~standard': standard } = fromJsonSchema<object>(input);
-  // The SDK would tell the client alone what it rejects.
+  // The SDK reports arguments that it rejects to the client alone, not to `onCall`.
   const inputSchema = { '~standard': { ...standard, validate: (value: unknown) => ({ value: value as object }) } };
   const definition = { title, description, annotations, inputSchema, outputSchema: fromJsonSchema<Content>(output) };
   async function call(given: object, catalogue: Catalogue, holder: string): Promise<Content> {
