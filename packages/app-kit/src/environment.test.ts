@@ -20,15 +20,17 @@ function readTable(environment: NodeJS.ProcessEnv) {
 const DEFAULTS = { PORT: 3000, LEVEL: 'info', HOST: 'localhost' };
 
 test.each([
-  [{}, DEFAULTS],
-  [{ PORT: '', LEVEL: '', HOST: '' }, DEFAULTS],
+  [{ PORT: '', LEVEL: '', HOST: '' }, {}],
   [
-    { PORT: '5', LEVEL: 'warn', HOST: '::1' },
-    { ...DEFAULTS, PORT: 5, LEVEL: 'warn', HOST: '::1' },
+    { PORT: '5', LEVEL: 'warn' },
+    { PORT: 5, LEVEL: 'warn' },
   ],
-  [{ PORT: '65535' }, { ...DEFAULTS, PORT: 65_535 }],
-])('readVariables reads %o', (environment, values) => {
-  expect(readTable(environment)).toEqual({ ...values, errors: [] });
+  [
+    { PORT: '65535', HOST: '::1' },
+    { PORT: 65_535, HOST: '::1' },
+  ],
+])('readVariables reads %o, and defaults of variables that are unset or empty', (environment, values) => {
+  expect(readTable(environment)).toEqual({ ...DEFAULTS, ...values, errors: [] });
 });
 
 const SECRETS = [
