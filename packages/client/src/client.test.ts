@@ -85,59 +85,42 @@ describe('createClient', () => {
 });
 
 describe('a wrong argument', () => {
-  type Call = (client: Client) => Promise<unknown>;
-  const IDEMPOTENCY_KEYS = ['ключ', 'line\nend', 'two words', '', 'a'.repeat(256), null];
+  type Row = [message: string, method: keyof Client, given: unknown[], options?: object];
+
+  const TEXTS = ['ключ', 'line\nend', 'two words', '', 'a'.repeat(256), null];
   const NUMBERS = [Number.NaN, -1, '5000'];
+  const SIGNALS = ['x', null, { aborted: false, throwIfAborted() {} }];
+  const KEY_RULE = 'idempotencyKey must have 1 to 255 visible ASCII characters';
   const CATEGORY = 'the categoryId of newPet must be a bigint, was';
   // A number that has lost digits.
   const categoryId = Number('9007199254740993');
 
-  test.each<[string, Call, object?]>([
-    [`${CATEGORY} undefined`, (client) => client.createPet(undefined as never)],
-    [`${CATEGORY} the number ${categoryId}`, (client) => client.createPet({ name: 'Rex', categoryId } as never)],
-    ['options must be an object', (client) => client.createPet(newRex, 'order-4711' as never)],
-    ['options must be an object', (client) => client.createPet(newRex, null as never)],
-    [
-      'options must have no idempotencykey, only signal, timeout, idempotencyKey',
-      (client) => client.createPet(newRex, { idempotencykey: 'order-4711' } as never),
-    ],
-    [
-      'options must have no maxRetries, only signal, timeout',
-      (client) => client.listPets({}, { maxRetries: 0 } as never),
-    ],
-    [
-      'options must have no aborted, only signal, timeout',
-      (client) => client.getPet(1n, new AbortController().signal as never),
-    ],
-    ...IDEMPOTENCY_KEYS.map((idempotencyKey): [string, Call] => [
-      'idempotencyKey must have 1 to 255 visible ASCII characters',
-      (client) => client.createPet(newRex, { idempotencyKey } as never),
-    ]),
-    ...NUMBERS.map((timeout): [string, Call] => [
-      'timeout must be a number, 0 or more',
-      (client) => client.listPets({}, { timeout } as never),
-    ]),
-    ...NUMBERS.map((maxRetries): [string, Call, object] => [
-      'maxRetries must be a number, 0 or more',
-      (client) => client.listPets(),
-      { maxRetries },
-    ]),
-    ['fetch must be a function', (client) => client.listPets(), { fetch: 'x' }],
-    ...['x', null, { aborted: false, throwIfAborted() {} }].map((signal): [string, Call] => [
-      'signal must be an AbortSignal',
-      (client) => client.listPets({}, { signal } as never),
-    ]),
-    ['query must be an object', (client) => client.listPets('sold' as never)],
-    ['query must have no after, only limit, status, cursor', (client) => client.listPets({ after: 7n } as never)],
-    ['query must have no limit, only status, cursor', (client) => client.allPets({ limit: 5 } as never).next()],
-    ['limit must be a number, was the string 5', (client) => client.listPets({ limit: '5' } as never)],
-    ['limit must be a number, was null', (client) => client.listPets({ limit: null } as never)],
-    ['status must be a string, was the number 7', (client) => client.listPets({ status: 7 } as never)],
-    ['cursor must be a string, was the bigint 7', (client) => client.listPets({ cursor: 7n } as never)],
-    ['id must be a bigint, was the string ../../admin', (client) => client.getPet('../../admin' as never)],
-  ])('is rejected by its name, without a request: %s', async (message, call, options) => {
+  test.each<Row>([
+    [`${CATEGORY} undefined`, 'createPet', [undefined]],
+    [`${CATEGORY} the number ${categoryId}`, 'createPet', [{ name: 'Rex', categoryId }]],
+    ['options must be an object', 'createPet', [newRex, 'order-4711']],
+    ['options must be an object', 'createPet', [newRex, null]],
+    ['options must have no key, only signal, timeout, idempotencyKey', 'createPet', [newRex, { key: 'order-4711' }]],
+    ['options must have no maxRetries, only signal, timeout', 'listPets', [{}, { maxRetries: 0 }]],
+    ['options must have no aborted, only signal, timeout', 'getPet', [1n, new AbortController().signal]],
+    ...TEXTS.map((idempotencyKey): Row => [KEY_RULE, 'createPet', [newRex, { idempotencyKey }]]),
+    ...NUMBERS.map((timeout): Row => ['timeout must be a number, 0 or more', 'listPets', [{}, { timeout }]]),
+    ...NUMBERS.map((maxRetries): Row => ['maxRetries must be a number, 0 or more', 'listPets', [], { maxRetries }]),
+    ...SIGNALS.map((signal): Row => ['signal must be an AbortSignal', 'listPets', [{}, { signal }]]),
+    ['fetch must be a function', 'listPets', [], { fetch: 'x' }],
+    ['query must be an object', 'listPets', ['sold']],
+    ['query must have no after, only limit, status, cursor', 'listPets', [{ after: 7n }]],
+    ['query must have no limit, only status, cursor', 'allPets', [{ limit: 5 }]],
+    ['limit must be a number, was the string 5', 'listPets', [{ limit: '5' }]],
+    ['limit must be a number, was null', 'listPets', [{ limit: null }]],
+    ['status must be a string, was the number 7', 'listPets', [{ status: 7 }]],
+    ['cursor must be a string, was the bigint 7', 'listPets', [{ cursor: 7n }]],
+    ['id must be a bigint, was the string ../../admin', 'getPet', ['../../admin']],
+  ])('is rejected by its name, without a request: %s', async (message, method, given, options) => {
     const { client, requests } = start([respond(200, '[]')], options);
-    await expect(call(client)).rejects.toThrow(new TypeError(message));
+    const called = (client[method] as (...given: unknown[]) => unknown)(...given);
+    const first = method === 'allPets' ? (called as AsyncGenerator).next() : called;
+    await expect(first).rejects.toThrow(new TypeError(message));
     expect(requests).toHaveLength(0);
   });
 });
