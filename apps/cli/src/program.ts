@@ -34,6 +34,8 @@ export async function runProgram(context: Context): Promise<number> {
 
 async function createProgram(context: Context): Promise<Command> {
   const { words, environment, stdout, stderr } = context;
+  // A command that needs the adapter reports why it can't be loaded.
+  const storages = await findStorages(environment).catch(() => undefined);
   const program = new Command('animal-store')
     .description('The catalogue of animals and its API keys.')
     .exitOverride()
@@ -45,7 +47,7 @@ async function createProgram(context: Context): Promise<Command> {
     .showHelpAfterError(MESSAGES.usageHint)
     .version(`animal-store ${versionText(readVersion(environment))}`, '--version', 'print the version')
     .helpCommand(false)
-    .addHelpText('after', MESSAGES.environment(storageChoices(await findStorages(environment))));
+    .addHelpText('after', MESSAGES.environment(storageChoices(storages)));
 
   const pets = program.command('pets').description('The pets of the catalogue.').helpCommand(false);
   addPets(pets, context);

@@ -38,6 +38,11 @@ test.each(['async', ''] as const)('reports the setting that a call shows to be w
   expect(await run(environment, 'keys list')).toEqual({ code: 2, out: '', err });
 });
 
+test.each(['--help', '--version'])('%s needs no adapter: that of STORAGE may be broken', async (option) => {
+  const STORAGE = freshFile('broken.mjs', 'nonsense');
+  expect(await run({ STORAGE }, option)).toMatchObject({ code: 0, err: '' });
+});
+
 test('rejects a target whose adapter has no archive', async () => {
   const err = "animal-store: the pets at shelf:zoo can't be copied: its adapter has no archive\n";
   const words = `copy --to shelf:zoo --to-storage ${acme()}`;
