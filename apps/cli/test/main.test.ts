@@ -114,14 +114,9 @@ test('imports all pets if the reader of its messages closes the pipe', async () 
   expect(await ended(child)).toMatchObject({ code: 1, out: '{"imported":1,"alreadyImported":0,"rejected":1000}\n' });
 });
 
-test('prints help and its version without a storage, and is installed under the name in its usage', async () => {
-  const help = /^Usage: animal-store .*MONGODB_URL, POSTGRES_URL or SQLITE_FILE selects the storage/s;
-  const written = { code: 0, out: expect.stringMatching(help), err: '' };
-  expect(await ended(start({}, ['--help']))).toEqual(written);
-  expect(await ended(start({}, ['--version']))).toEqual({
-    ...written,
-    out: expect.stringMatching(/^animal-store \d+\./),
-  });
+test('prints help, and is installed under the name in its usage', async () => {
+  const out = expect.stringMatching(/^Usage: animal-store /);
+  expect(await ended(start({}, ['--help']))).toEqual({ code: 0, out, err: '' });
   const { bin } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   expect(bin).toEqual({ 'animal-store': 'dist/main.js' });
   // The compiler keeps the first line.
