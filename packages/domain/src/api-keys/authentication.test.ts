@@ -92,14 +92,13 @@ describe('createAuthentication', () => {
     expect(calls).toEqual(['keys.find']);
   });
 
-  test.each<[string, KeyStore['find']]>([
-    ['was unknown', async () => null],
-    ['could not be looked up', UNAVAILABLE.keys.find],
-  ])('asks again for a key that %s', async (_, first) => {
+  test.each<[string, KeyStore['find'], string | null]>([
+    ['was unknown', async () => null, null],
+    ['could not be looked up', UNAVAILABLE.keys.find, 'storage_unavailable'],
+  ])('asks again for a key that %s', async (_, first, outcome) => {
     let find = first;
     const { key, keys, authenticate } = await issued({ find: (hex) => find(hex) });
-    const presented = await authenticate(key).catch(({ code }) => code);
-    expect(presented).toBe(first === UNAVAILABLE.keys.find ? 'storage_unavailable' : null);
+    expect(await authenticate(key).catch(({ code }) => code)).toBe(outcome);
     find = keys.find;
     expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
   });
