@@ -1,7 +1,10 @@
+import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import type { NewPet } from '@animal-store/domain';
 import { describe, expect, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
+import { printAll } from './print.ts';
 
 describe('pets', () => {
   test('adds, reads and lists pets, to the last digit', async () => {
@@ -30,6 +33,17 @@ describe('pets', () => {
     const row = expect.stringMatching(/^\d+ +Rex /);
     const names = 'id   name  categoryId';
     expect(table).toEqual([names, ...Array(100).fill(row), names, row]);
+  });
+
+  test('reads a pet when the output has room for it', async () => {
+    const output = new PassThrough({ highWaterMark: 1 });
+    const records = Array.from({ length: 100 }, (_, id) => ({ id })).values();
+    const printing = printAll(output, records);
+    await setImmediate();
+    expect(records.next().value?.id).toBeLessThan(5);
+    output.resume();
+    await printing;
+    expect(records.next().done).toBe(true);
   });
 
   test('adds one pet under an idempotency key, which it shares with no holder of an API key', async () => {
