@@ -24,11 +24,14 @@ const counts = (imported: number, alreadyImported: number, rejected: number) =>
 
 const REJECTED = 'animal-store: the lines above were not imported: correct them and repeat the command\n';
 
-test('imports each line once, although it is repeated and lines were appended', async () => {
+test('imports each line once, although it is repeated, and lines were appended or changed', async () => {
   const { imports, names } = importing();
   expect(await imports(line('Rex') + line('Rex'))).toEqual({ out: counts(2, 0, 0), err: '', code: 0 });
   // The last line has no line feed.
   expect((await imports(`${line('Rex')}${line('Rex')}\r\n${line('Max').trim()}`, '-')).out).toBe(counts(1, 2, 0));
+  const { out, err } = await imports(line('Bella') + line('Rex'));
+  expect(out).toBe(counts(0, 1, 1));
+  expect(err).toBe(`stdin:1: another pet was imported from this line under the same --import-id\n${REJECTED}`);
   expect(await names()).toEqual(['Rex', 'Rex', 'Max']);
 });
 
@@ -64,15 +67,6 @@ test('reports wrong lines with their numbers, and imports the others', async () 
   expect(await names()).toEqual(['Rex', 'Max']);
   const corrected = `${line('Rex')}${line('Luna')}`;
   expect(await imports(corrected)).toEqual({ out: counts(1, 1, 0), err: '', code: 0 });
-});
-
-test('rejects a line under whose number another pet was imported', async () => {
-  const { imports, names } = importing();
-  await imports(line('Rex') + line('Max'));
-  const { out, err } = await imports(line('Bella') + line('Max'));
-  expect(out).toBe(counts(0, 1, 1));
-  expect(err).toBe(`stdin:1: another pet was imported from this line under the same --import-id\n${REJECTED}`);
-  expect(await names()).toEqual(['Rex', 'Max']);
 });
 
 test('redraws a line of progress on a terminal, and erases it for messages and at the end', async () => {
