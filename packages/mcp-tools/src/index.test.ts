@@ -21,7 +21,10 @@ async function connect(pets: PetStore = createMemoryStorage().pets) {
   const call = async (name: string, given: Record<string, unknown>) => {
     const { isError = false, structuredContent, content } = await client.callTool({ name, arguments: given });
     const [text] = content as { text: string }[];
-    return isError ? { error: text?.text } : structuredContent;
+    if (isError) return { error: text?.text };
+    // For clients without structured content.
+    expect(JSON.parse(text?.text ?? '')).toEqual(structuredContent);
+    return structuredContent;
   };
   return { client, tools, call, reported };
 }
@@ -46,6 +49,14 @@ describe('createMcpServer', () => {
         expect(JSON.stringify(schema)).not.toMatch(/"type":\[|Of":/);
       }
     }
+    const required = tools.map(({ inputSchema, outputSchema }) => [inputSchema.required, outputSchema?.['required']]);
+    const PET = ['id', 'name', 'categoryId'];
+    expect(required).toEqual([
+      [[], ['pets']],
+      [['name', 'categoryId'], PET],
+      [['id'], PET],
+    ]);
+    expect(client.getServerVersion()).toEqual({ name: 'animal-store', title: 'Animal Store', version: '1.2.3' });
     expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
     expect(client.getInstructions()).toMatch(/64-bit integers.* Storage: a test\./);
   });
@@ -63,11 +74,10 @@ describe('createMcpServer', () => {
 
   test('creates one pet for an idempotency key', async () => {
     const { call } = await connect();
-    const first = await call('create_pet', { ...rex, idempotencyKey: 'k' });
-    expect(await call('create_pet', { ...rex, idempotencyKey: 'k' })).toEqual(first);
-    expect(await call('create_pet', { ...rex, name: 'Max', idempotencyKey: 'k' })).toEqual({
-      error: expect.stringMatching(/idempotency key/),
-    });
+    const given = { ...rex, idempotencyKey: 'k' };
+    for (const repeated of [given, given]) expect(await call('create_pet', repeated)).toEqual({ id: '1', ...rex });
+    const error = expect.stringMatching(/^this idempotency key was used for another pet/);
+    expect(await call('create_pet', { ...given, name: 'Max' })).toEqual({ error });
   });
 
   test.each<[string, object, string]>([
