@@ -118,6 +118,8 @@ describe('the check of the storage', () => {
       expect(await Promise.all(probes)).toEqual([failure.with, failure.with]);
     }
     expect(ready).toHaveBeenCalledTimes(7);
+    // A storage may be of a class.
+    expect(ready.mock.contexts).toContainEqual({ location: 'memory', ready });
     expect(logged).toEqual([BEGIN, 'shutting down', BEGIN, 'after 700 ms', BEGIN, 'shutting down', END]);
   });
 

@@ -9,7 +9,8 @@ import { apiKey, idempotencyOf, rex } from './samples.ts';
 export const CALL_LIMIT = 5_000;
 
 /** Every call of the ports that needs the storage, by name. */
-export function everyCall({ pets, keys, ready }: PetStorage) {
+export function everyCall(storage: PetStorage) {
+  const { pets, keys } = storage;
   const { id, digest } = apiKey();
   return {
     'pets.add': () => pets.add(rex()),
@@ -23,8 +24,7 @@ export function everyCall({ pets, keys, ready }: PetStorage) {
     'keys.revoke': () => keys.revoke(id, 1),
     'keys.prune': () => keys.prune(1),
     'keys.recordUse': () => keys.recordUse(id, 1),
-    // Applications call it without its storage, too.
-    ready: () => ready(),
+    ready: () => storage.ready(),
   } satisfies Record<PortMethod, () => unknown> & Record<string, () => unknown>;
 }
 

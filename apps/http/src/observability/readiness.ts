@@ -26,16 +26,17 @@ const PAUSE = 1_000;
  * reason changes, and names the storage by its location.
  */
 export function createStorageCheck(
-  { location: at, ready }: Pick<PetStorage, 'location' | 'ready'>,
+  storage: Pick<PetStorage, 'location' | 'ready'>,
   log: Pick<Log, 'info' | 'warn'>,
 ): StorageCheck {
+  const at = storage.location;
   let checkedAt = Number.NEGATIVE_INFINITY;
   let current: Promise<void> | undefined;
 
   async function run(): Promise<void> {
     checkedAt = performance.now();
     try {
-      await ready();
+      await storage.ready();
       if (state.outage !== null) log.info({ at }, 'the storage is available');
       state.outage = null;
     } catch (error) {
