@@ -16,7 +16,8 @@ export interface KeyStore {
   list(): Promise<readonly ApiKey[]>;
 
   /**
-   * Sets the time of revocation, in milliseconds since the epoch, unless there is one already.
+   * Sets the time of revocation, in milliseconds since the epoch, unless there is one already, and nothing else: the key may
+   * be used at the same time.
    *
    * @param id 16 hexadecimal digits, like the id of {@link KeyStore.recordUse}.
    * @returns The record as it now is, or null for an unknown id.
@@ -30,6 +31,9 @@ export interface KeyStore {
    */
   prune(before: number): Promise<number>;
 
-  /** Sets the key's last use, also to an earlier time: a clock may have been ahead. Ignores an unknown id. */
+  /**
+   * Sets the key's last use, also to an earlier time, because a clock may have been ahead, and nothing else: the key may be
+   * revoked at the same time. Ignores an unknown id.
+   */
   recordUse(id: string, at: number): Promise<void>;
 }
