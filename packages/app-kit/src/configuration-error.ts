@@ -1,12 +1,12 @@
 /** An error in the settings: the environment or the arguments. The message is one line without secrets. */
 export class ConfigurationError extends Error {}
 
-/**
- * Whether a text may be a key, or a URL with a password, that is in the wrong place: it is long, and not like a path or the
- * name of a file, a host or a package.
- */
+/** Like a path, the name of a file, a host or a package, an integer, or the URL of a page. */
+const NO_SECRET = /^(?:\.{0,2}\/|@|-?\d+$|https?:\/\/[\w.:/*-]*$)|\.[a-z]\w{0,9}$/i;
+
+/** Whether a text may be a key, or a URL with a password, that is in the wrong place. */
 export function mayBeSecret(text: string): boolean {
-  return /.@/.test(text) || (text.length >= 16 && !/^(?:\.{0,2}\/|@)|\.[a-z]\w{0,9}$/i.test(text));
+  return /.@/.test(text) || (text.length >= 16 && !NO_SECRET.test(text));
 }
 
 /** A value of the operator as messages quote it. */

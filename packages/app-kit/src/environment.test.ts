@@ -38,6 +38,13 @@ const SECRETS = [
   ...['postgres://me:secret@h/d', 'm://u:pw@h'],
 ];
 
+test.each(['9223372036854775808', 'https://www.example.org/', '/run/secrets/animals'])(
+  'quoteSetting quotes %s, which is no secret',
+  (text) => {
+    expect(quoteSetting(text)).toBe(JSON.stringify(text));
+  },
+);
+
 test.each(SECRETS)('quoteSetting does not repeat %s, which may be a secret', (secret) => {
   expect(quoteSetting(secret)).toBe(`a text of ${secret.length} characters`);
 });
