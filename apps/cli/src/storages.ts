@@ -9,6 +9,7 @@ import {
   readNamedStorage,
   type StorageSettings,
   sha256,
+  spaceViolation,
 } from '@animal-store/app-kit';
 import { type Catalogue, createCatalogue, createKeyring, DomainError, type Keyring } from '@animal-store/domain';
 import { mapPorts, type PetStorage } from '@animal-store/domain/ports';
@@ -110,17 +111,19 @@ async function targetSettings({ to = '', toFile, toStorage }: TargetOptions): Pr
     toFile === undefined
       ? ['--to', '--to', to]
       : ['--to-file', 'the content of --to-file', (await readFile(toFile, 'utf8')).replace(/\r?\n$/, '')];
-  const violation = quotesViolation(value, setting);
+  const violation = quotesViolation(value, setting) ?? spaceViolation(value, setting);
   if (violation !== null) throw new ConfigurationError(violation);
 
-  const durable = Object.entries(await findStorages({ STORAGE: toStorage })).flatMap(([name, adapter]) =>
+  const storages = await findStorages({ STORAGE: toStorage });
+  const durable = Object.entries(storages).flatMap(([name, adapter]) =>
     adapter.variable === undefined ? [] : [{ name, adapter, example: adapter.variable.example }],
   );
   const chosen = durable.find(({ name, example }) =>
     toStorage === undefined ? hasSchemeOf(example, setting) : name === toStorage,
   );
   if (toStorage !== undefined && chosen === undefined) throw new ConfigurationError(MESSAGES.noAdapter(toStorage));
-  if (setting === '' || chosen === undefined) {
+  // A file of this name would be a misunderstanding.
+  if (setting === '' || chosen === undefined || Object.hasOwn(storages, setting)) {
     throw new ConfigurationError(MESSAGES.noTarget(durable.map(({ example }) => example).join(', ')));
   }
   return { ...chosen, setting, subject, warnings: [] };

@@ -9,6 +9,7 @@ export {
   readSettings,
   readText,
   readVariables,
+  spaceViolation,
   systemReason,
   type Variable,
 } from './environment.ts';

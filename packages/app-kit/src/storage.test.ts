@@ -99,6 +99,10 @@ describe('readStorageSettings', () => {
     [{ STORAGE: '@acme/not-installed' }, /an adapter: "@acme\/not-installed" was found neither/],
     [{ STORAGE: './no-such-module.mjs' }, /an adapter: ".\/no-such-module.mjs" was found neither/],
     [{ STORAGE: '"sqlite"', SQLITE_FILE: 'x' }, 'STORAGE must not be in quotation marks'],
+    ...['x.db\r', 'x.db ', '\ufeffx.db', 'x\ny.db'].map((SQLITE_FILE): [Record<string, string>, RegExp] => [
+      { SQLITE_FILE },
+      /^SQLITE_FILE must neither begin or end with white space, nor contain control characters$/,
+    ]),
     [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set if STORAGE is mongodb, as in mongodb:\/\//],
     [{ STORAGE: 'sqlite', MONGODB_URL: 'x' }, /^SQLITE_FILE must be set if STORAGE is sqlite/],
     [{ STORAGE: 'acme' }, 'ACME_SHELF must be set if STORAGE is acme, as in shelf:zoo'],

@@ -8,7 +8,7 @@ import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
 import { type PetStorage, PORTS_VERSION, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError, quoteSetting } from './configuration-error.ts';
-import { quotesViolation, readSettings, readText } from './environment.ts';
+import { quotesViolation, readSettings, readText, spaceViolation } from './environment.ts';
 import type { Application } from './run-application.ts';
 
 /** Adapters by the value of STORAGE. */
@@ -103,6 +103,8 @@ export function readStorageSettings(
   const candidates = Object.entries(storages).map(([name, adapter]) => {
     if (adapter.variable === undefined) return { name, adapter, setting: '', subject: `STORAGE=${name}` };
     const { text: setting, subject } = readText(environment, adapter.variable, errors);
+    const violation = spaceViolation(subject, setting);
+    if (violation !== null) errors.push(violation);
     return { name, adapter, setting, subject };
   });
   const set = candidates.filter(({ setting }) => setting !== '');
