@@ -98,11 +98,23 @@ export function createInsertions(
     await checkWritable();
     await client.withSession(SESSION, async (session) => {
       for (let done = 0; done < documents.length; done += MAX_INSERTED) {
-        const errors = await insertAll(pets, documents.slice(done, done + MAX_INSERTED), session);
-        for (const error of errors.values()) if (!isDuplicateKey(error)) throw error;
+        await restoreSome(documents.slice(done, done + MAX_INSERTED), session);
       }
       await raiseCounter(session);
     });
+  }
+
+  /** Restores pets, and leaves out those whose id or idempotency key is stored. Other unique indexes must reject none. */
+  async function restoreSome(documents: readonly PetDocument[], session: ClientSession): Promise<void> {
+    const errors = await insertAll(pets, documents, session);
+    if (errors.size === 0) return;
+    for (const error of errors.values()) if (!isDuplicateKey(error)) throw error;
+    const rejected = documents.filter((_, index) => errors.has(index));
+    const filter = { _id: { $in: rejected.map(({ _id }) => _id) } };
+    const stored = new Set((await query(rejected.length, { filter }, session)).map((pet) => decodePet(pet).id));
+    const others = rejected.filter(({ _id }) => !stored.has(_id));
+    const [lost] = await findEarlier(query, others, new Map(), session);
+    if (lost !== undefined) throw errors.get(documents.indexOf(lost as PetDocument));
   }
 
   return { create, restore };

@@ -122,15 +122,24 @@ describeWithMongo('a change by an administrator', () => {
 });
 
 describeWithMongo('a unique index of an administrator', () => {
-  test('makes the creations unavailable that it rejects, and no others; the log names the index without data', async () => {
-    const { db, pets } = await freshStorage();
+  test('makes the calls unavailable whose pets it rejects, and no others; the log names the index without data', async () => {
+    const { db, pets, archive } = await freshStorage();
     await db.collection('pets').createIndex({ name: 1 }, { unique: true });
-    await added(pets, rex({ name: SECRET }));
-    const twins = [undefined, key].map((idempotency) =>
-      failureOf(() => added(pets, rex({ name: SECRET }), idempotency)),
-    );
+    const { id } = await added(pets, rex({ name: SECRET }), idempotencyOf(rex(), 'old'));
+    const twin = { id: id + 10n, ...rex({ name: SECRET }), createdAt: 0 };
+    const stored = [
+      { ...twin, id },
+      { ...twin, idempotency: idempotencyOf(rex(), 'old') },
+    ];
+    await archive?.restore(stored);
+    const calls = [
+      () => added(pets, rex({ name: SECRET })),
+      () => added(pets, rex({ name: SECRET }), key),
+      () => archive?.restore([...stored, twin]),
+    ];
+    const failures = Promise.all(calls.map(failureOf));
     expect(await added(pets)).toMatchObject(rex());
-    for (const failure of await Promise.all(twins)) {
+    for (const failure of await failures) {
       const cause = { message: expect.stringContaining('index: name_1') };
       expect(failure).toMatchObject({ code: 'storage_unavailable', cause });
       expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain(SECRET);
