@@ -1,15 +1,14 @@
 import { createBatches } from '@animal-store/adapter-kit';
-import type { Creation } from '@animal-store/domain/ports';
+import type { Creation, Idempotency } from '@animal-store/domain/ports';
 import {
   type ClientSession,
-  type Collection,
   type Db,
+  type Filter,
   MongoBulkWriteError,
   type MongoClient,
   MongoServerError,
 } from 'mongodb';
-import { decodePet, type NewDocument, type PetDocument, petOf } from './documents.ts';
-import { findEarlier, type Outcomes } from './earlier.ts';
+import { decodeDocument, decodePet, type NewDocument, type PetDocument, petOf } from './documents.ts';
 import { isDuplicateKey } from './failures.ts';
 import { createIds } from './ids.ts';
 import type { Query } from './read.ts';
@@ -29,6 +28,9 @@ const MAX_TRIES = 3;
  * majority has it, so that the pet of a duplicate key is found (docs/decisions/0016-reads-after-an-election.md).
  */
 const SESSION = { causalConsistency: true };
+
+/** The latest outcome of each creation, by the object of the new pet. null: its idempotency key stands for another pet. */
+type Outcomes = Map<NewDocument, Creation | null | Error>;
 
 /**
  * Creates and restores pets. Fails with the driver's errors.
@@ -61,12 +63,15 @@ export function createInsertions(
    */
   async function createAll(batch: readonly NewDocument[], session: ClientSession) {
     const outcomes: Outcomes = new Map();
+    const isRejected = (pet: NewDocument) => isDuplicateKey(outcomes.get(pet));
     let rest = batch;
     try {
       for (let tried = 1; rest.length > 0 && tried <= MAX_TRIES; tried += 1) {
         if (tried > 1) await raiseCounter(session);
-        rest = await insertNew(rest, outcomes, session);
-        if (rest.length > 0) rest = await findEarlier(query, rest, outcomes, session);
+        await insertNew(rest, outcomes, session);
+        rest = rest.filter(isRejected);
+        await findEarlier(rest, outcomes, session);
+        rest = rest.filter(isRejected);
       }
     } catch (failure) {
       for (const pet of rest) outcomes.set(pet, failure as Error);
@@ -74,18 +79,31 @@ export function createInsertions(
     return batch.map((pet) => outcomes.get(pet) as Creation | null | Error);
   }
 
-  /** Inserts pets under new ids. Returns those that a unique index rejected: the driver does not say which index. */
-  async function insertNew(rest: readonly NewDocument[], outcomes: Outcomes, session: ClientSession) {
+  /** Inserts pets under new ids. */
+  async function insertNew(rest: readonly NewDocument[], outcomes: Outcomes, session: ClientSession): Promise<void> {
     await checkWritable();
     // As late as possible, so that ids are stored nearly in order.
     const first = await ids.take(rest.length);
     const createdAt = new Date();
     const documents = rest.map((pet, index) => ({ _id: first + BigInt(index), ...pet, createdAt }));
-    const errors = await insertAll(pets, documents, session);
-    for (const [index, pet] of rest.entries()) {
-      outcomes.set(pet, errors.get(index) ?? { pet: petOf(documents[index] as PetDocument), created: true });
+    const errors = await insertAll(documents, session);
+    for (const [index, document] of documents.entries()) {
+      outcomes.set(rest[index] as NewDocument, errors.get(document) ?? { pet: petOf(document), created: true });
     }
-    return errors.size === 0 ? [] : rest.filter((pet) => isDuplicateKey(outcomes.get(pet)));
+  }
+
+  /** Finds what was created earlier under the idempotency keys of rejected pets, by one query. */
+  async function findEarlier(rejected: readonly NewDocument[], outcomes: Outcomes, session: ClientSession) {
+    const keys = rejected.flatMap(({ idempotency }) => idempotency ?? []);
+    if (keys.length === 0) return;
+    const documents = await query(keys.length, { filter: { $or: rangesOf(keys) } }, session);
+    const earlier = new Map(documents.map(decodeDocument).map((pet) => [nameOf(pet.idempotency as Idempotency), pet]));
+    for (const pet of rejected) {
+      const found = pet.idempotency && earlier.get(nameOf(pet.idempotency));
+      if (found === undefined) continue;
+      const isSame = found.idempotency?.fingerprint === pet.idempotency?.fingerprint;
+      outcomes.set(pet, isSame ? { pet: petOf(found), created: false } : null);
+    }
   }
 
   /** Raises the counter to the highest stored id: it is behind if pets were restored without it. */
@@ -94,50 +112,59 @@ export function createInsertions(
     if (highest !== undefined) await ids.raiseTo(decodePet(highest).id);
   }
 
+  /** Restores pets, and leaves out those whose id or idempotency key is stored. */
   async function restore(documents: readonly PetDocument[]): Promise<void> {
     await checkWritable();
     await client.withSession(SESSION, async (session) => {
       for (let done = 0; done < documents.length; done += MAX_INSERTED) {
-        await restoreSome(documents.slice(done, done + MAX_INSERTED), session);
+        const errors = await insertAll(documents.slice(done, done + MAX_INSERTED), session);
+        if (errors.size > 0) await requireStored(errors, session);
       }
       await raiseCounter(session);
     });
   }
 
-  /** Restores pets, and leaves out those whose id or idempotency key is stored. Other unique indexes must reject none. */
-  async function restoreSome(documents: readonly PetDocument[], session: ClientSession): Promise<void> {
-    const errors = await insertAll(pets, documents, session);
-    if (errors.size === 0) return;
-    for (const error of errors.values()) if (!isDuplicateKey(error)) throw error;
-    const rejected = documents.filter((_, index) => errors.has(index));
+  /** Throws the error of a pet whose id and idempotency key are not stored: an index of an administrator, or the schema. */
+  async function requireStored(errors: ReadonlyMap<PetDocument, Error>, session: ClientSession): Promise<void> {
+    const rejected = [...errors.keys()];
     const filter = { _id: { $in: rejected.map(({ _id }) => _id) } };
-    const stored = new Set((await query(rejected.length, { filter }, session)).map((pet) => decodePet(pet).id));
-    const others = rejected.filter(({ _id }) => !stored.has(_id));
-    const [lost] = await findEarlier(query, others, new Map(), session);
-    if (lost !== undefined) throw errors.get(documents.indexOf(lost as PetDocument));
+    const ids = new Set((await query(rejected.length, { filter }, session)).map((pet) => decodePet(pet).id));
+    const outcomes: Outcomes = new Map();
+    await findEarlier(rejected, outcomes, session);
+    for (const [pet, error] of errors) if (!ids.has(pet._id) && !outcomes.has(pet)) throw error;
+  }
+
+  /**
+   * Inserts pets. Returns the server's errors of those that it rejected. Throws unless every document is either inserted or
+   * rejected: otherwise we don't know which exist.
+   */
+  async function insertAll(documents: readonly PetDocument[], session: ClientSession) {
+    const errors = new Map<PetDocument, MongoServerError>();
+    try {
+      const { operation: maxTimeMS } = TIME_LIMITS;
+      await pets.insertMany(documents, { ordered: false, ignoreUndefined: true, session, maxTimeMS });
+    } catch (failure) {
+      if (!(failure instanceof MongoBulkWriteError)) throw failure;
+      // One WriteError or several, none of which is an Error.
+      const rejected = [failure.writeErrors].flat();
+      // If the majority's confirmation is missing too, or a response was lost, not all of them are accounted for.
+      const isUnconfirmed = failure.result.getWriteConcernError() !== undefined;
+      if (isUnconfirmed || rejected.length + failure.insertedCount !== documents.length) throw failure;
+      for (const { index, code, errmsg: message = '' } of rejected)
+        errors.set(documents[index] as PetDocument, new MongoServerError({ message, code }));
+    }
+    return errors;
   }
 
   return { create, restore };
 }
 
-/**
- * Inserts pets. Returns the server's errors of those that it rejected, by their indexes. Throws unless every document is either
- * inserted or rejected: otherwise we don't know which exist.
- */
-async function insertAll(pets: Collection<PetDocument>, documents: readonly PetDocument[], session: ClientSession) {
-  const errors = new Map<number, MongoServerError>();
-  try {
-    const { operation: maxTimeMS } = TIME_LIMITS;
-    await pets.insertMany(documents, { ordered: false, ignoreUndefined: true, session, maxTimeMS });
-  } catch (failure) {
-    if (!(failure instanceof MongoBulkWriteError)) throw failure;
-    // One WriteError or several, none of which is an Error.
-    const rejected = [failure.writeErrors].flat();
-    // If the majority's confirmation is missing too, or a response was lost, not all of them are accounted for.
-    const isUnconfirmed = failure.result.getWriteConcernError() !== undefined;
-    if (isUnconfirmed || rejected.length + failure.insertedCount !== documents.length) throw failure;
-    for (const { index, code, errmsg = '' } of rejected)
-      errors.set(index, new MongoServerError({ message: errmsg, code }));
-  }
-  return errors;
+/** One range of the index for each holder. */
+function rangesOf(keys: readonly Idempotency[]): Filter<PetDocument>[] {
+  const byHolder = new Map<string, string[]>();
+  for (const { holder, key } of keys) byHolder.set(holder, [...(byHolder.get(holder) ?? []), key]);
+  return [...byHolder].map(([holder, $in]) => ({ 'idempotency.holder': holder, 'idempotency.key': { $in } }));
 }
+
+/** Key and holder. A key contains no space: the first one ends it. */
+const nameOf = ({ holder, key }: Idempotency): string => `${key} ${holder}`;
