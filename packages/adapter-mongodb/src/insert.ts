@@ -116,10 +116,8 @@ export function createInsertions(
   async function restore(documents: readonly PetDocument[]): Promise<void> {
     await checkWritable();
     await client.withSession(SESSION, async (session) => {
-      for (let done = 0; done < documents.length; done += MAX_INSERTED) {
-        const errors = await insertAll(documents.slice(done, done + MAX_INSERTED), session);
-        if (errors.size > 0) await requireStored(errors, session);
-      }
+      const errors = documents.length === 0 ? new Map() : await insertAll(documents, session);
+      if (errors.size > 0) await requireStored(errors, session);
       await raiseCounter(session);
     });
   }
