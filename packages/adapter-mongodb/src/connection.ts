@@ -1,11 +1,11 @@
 import { type DbOptions, ReadConcern } from 'mongodb';
-import { createCheck } from './check.ts';
+import { checkPrivileges, createCheck } from './check.ts';
 import { checkDeployment } from './deployment.ts';
 import { createInsertions } from './insert.ts';
 import type { KeyDocument } from './keys.ts';
 import { createReadBarrier, followPrimary } from './primary.ts';
 import { createQuery, createReads } from './read.ts';
-import { type CollectionIds, checkCollections, checkPrivileges, prepareCollections } from './schema.ts';
+import { type CollectionIds, prepareCollections } from './schema.ts';
 import { type Server, TIME_LIMITS } from './url.ts';
 
 /** They override those of the client. */
@@ -37,8 +37,9 @@ export async function openDatabase(server: Server, known: CollectionIds | null) 
     checkDeployment(hello, client.options);
     primary.onHello(hello);
     const db = client.db(server.database, OPTIONS);
-    if (known !== null) await checkCollections(db, known);
     const ids = known ?? (await prepareCollections(db));
+    const check = createCheck(db, ids);
+    if (known !== null) await check.recent();
     /** A linearizable read: it succeeds only on a primary that has committed a write of its own term. */
     async function confirm(): Promise<void> {
       const readConcern = new ReadConcern('linearizable');
@@ -46,7 +47,6 @@ export async function openDatabase(server: Server, known: CollectionIds | null) 
     }
     const barrier = createReadBarrier(primary.current, confirm);
     const query = createQuery(db, ids.get('pets'));
-    const check = createCheck(() => checkCollections(db, ids));
     return {
       ...{ close, ids, query, barrier },
       insertions: createInsertions(db, query, client, check.recent),

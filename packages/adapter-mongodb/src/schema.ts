@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
-import { otherDatabase } from '@animal-store/adapter-kit';
 import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Db, type Document, type IndexDescription, MongoServerError, type UUID } from 'mongodb';
-import { type PetDocument, repeated } from './documents.ts';
+import type { PetDocument } from './documents.ts';
 import { isDenied, isDuplicateKey } from './failures.ts';
+import type { KeyDocument } from './keys.ts';
 
 /** The format that this version creates and works with, stored in the titles of the schemas (docs/releasing.md). */
 const FORMAT = 1;
@@ -24,73 +23,70 @@ const string = { bsonType: 'string' };
 const date = { bsonType: 'date' };
 const dateOrNull = { bsonType: ['date', 'null'] };
 
-/** Collections by their names. The server checks the rules of the domain as far as it can; it counts code points, too. */
-const COLLECTIONS: Readonly<Record<string, { required: string[]; properties: Document; indexes: IndexDescription[] }>> =
-  {
-    pets: {
-      required: ['_id', 'name', 'categoryId', 'createdAt'],
-      properties: {
-        _id: { bsonType: 'long', minimum: LIMITS.id.min, maximum: LIMITS.id.maxAssigned },
-        name: { bsonType: 'string', maxLength: LIMITS.name.maxLength, pattern: NAME_PATTERN_OF_SERVER },
-        categoryId: { bsonType: 'long' },
-        status: { enum: [...PET_STATUSES] },
-        // For removing idempotency keys by age. Only the command copy reads it.
-        createdAt: date,
-        idempotency: {
-          bsonType: 'object',
-          required: ['holder', 'key', 'fingerprint'],
-          additionalProperties: false,
-          properties: {
-            holder: string,
-            // In PCRE `$` also matches before a line feed at the end: this rejects it.
-            key: {
-              bsonType: 'string',
-              maxLength: LIMITS.idempotencyKey.maxLength,
-              pattern: `${LIMITS.idempotencyKey.pattern.source}(?!\\n)`,
-            },
-            fingerprint: string,
-          },
-        },
-      } satisfies Record<keyof PetDocument, Document>,
-      // Both leave out the pets that their queries never look for.
-      indexes: [
-        { key: BY_STATUS, partialFilterExpression: { status: { $exists: true } } },
-        {
-          key: { 'idempotency.holder': 1, 'idempotency.key': 1 },
-          unique: true,
-          partialFilterExpression: { 'idempotency.key': { $exists: true } },
-        },
-      ],
-    },
-    api_keys: {
-      required: ['_id', 'digest', 'visiblePrefix', 'holder', 'createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'],
-      properties: {
-        _id: string,
-        // No `$`: it would also match before a line feed. maxLength ends it.
-        digest: { bsonType: 'string', minLength: 64, maxLength: 64, pattern: '^[0-9a-f]{64}' },
-        visiblePrefix: string,
-        holder: string,
-        createdAt: date,
-        expiresAt: dateOrNull,
-        revokedAt: dateOrNull,
-        lastUsedAt: dateOrNull,
-      },
-      indexes: [{ key: { digest: 1 }, unique: true }, { key: BY_AGE }],
-    },
-    counters: {
-      required: ['_id', 'last'],
-      properties: {
-        _id: string,
-        // The server rejects a reservation beyond the largest id.
-        last: { bsonType: 'long', minimum: 0n, maximum: LIMITS.id.maxAssigned },
-      },
-      indexes: [],
-    },
-  };
+/** An object with these members, without which only the optional ones may be, and no others. */
+const object = (properties: Document, ...optional: readonly string[]) => ({
+  bsonType: 'object',
+  required: Object.keys(properties).filter((member) => !optional.includes(member)),
+  additionalProperties: false,
+  properties,
+});
 
-const NAMES = Object.keys(COLLECTIONS);
-const indexesOf = (name: string): readonly IndexDescription[] => COLLECTIONS[name]?.indexes ?? [];
+/** Schemas by the names of collections. The server checks the rules of the domain as far as it can; it counts code points, too. */
+const SCHEMAS: Readonly<Record<string, Document>> = {
+  pets: object(
+    {
+      _id: { bsonType: 'long', minimum: LIMITS.id.min, maximum: LIMITS.id.maxAssigned },
+      name: { bsonType: 'string', maxLength: LIMITS.name.maxLength, pattern: NAME_PATTERN_OF_SERVER },
+      categoryId: { bsonType: 'long' },
+      status: { enum: [...PET_STATUSES] },
+      // For removing idempotency keys by age. Only the command copy reads it.
+      createdAt: date,
+      idempotency: object({
+        holder: string,
+        // In PCRE `$` also matches before a line feed at the end: this rejects it.
+        key: {
+          bsonType: 'string',
+          maxLength: LIMITS.idempotencyKey.maxLength,
+          pattern: `${LIMITS.idempotencyKey.pattern.source}(?!\\n)`,
+        },
+        fingerprint: string,
+      }),
+    } satisfies Record<keyof PetDocument, Document>,
+    'status',
+    'idempotency',
+  ),
+  api_keys: object({
+    _id: string,
+    // No `$`: it would also match before a line feed. maxLength ends it.
+    digest: { bsonType: 'string', minLength: 64, maxLength: 64, pattern: '^[0-9a-f]{64}' },
+    visiblePrefix: string,
+    holder: string,
+    createdAt: date,
+    expiresAt: dateOrNull,
+    revokedAt: dateOrNull,
+    lastUsedAt: dateOrNull,
+  } satisfies Record<keyof KeyDocument, Document>),
+  // The server rejects a reservation beyond the largest id.
+  counters: object({ _id: string, last: { bsonType: 'long', minimum: 0n, maximum: LIMITS.id.maxAssigned } }),
+};
+
+/** Those of `pets` leave out the pets that their queries never look for. */
+export const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
+  pets: [
+    { key: BY_STATUS, partialFilterExpression: { status: { $exists: true } } },
+    {
+      key: { 'idempotency.holder': 1, 'idempotency.key': 1 },
+      unique: true,
+      partialFilterExpression: { 'idempotency.key': { $exists: true } },
+    },
+  ],
+  api_keys: [{ key: { digest: 1 }, unique: true }, { key: BY_AGE }],
+};
+
+const NAMES = Object.keys(SCHEMAS);
 const NAMESPACE_EXISTS = 48;
+
+/** Without the time limit of calls. */
 const MAJORITY = { writeConcern: { w: 'majority' } } as const;
 
 /** The UUIDs of the collections by their names. A collection that is dropped and restored has another one. */
@@ -107,50 +103,24 @@ export async function prepareCollections(db: Db): Promise<CollectionIds> {
   if (missing.length > 0) {
     const documents = await Promise.all([...stored.keys()].map((name) => db.collection(name).findOne()));
     // A process writes only after all were created. So if one has documents, all exist by now, or some were lost.
-    if (documents.some((document) => document !== null)) await checkCollections(db, null);
+    if (documents.some((document) => document !== null)) requireAll(await readCollections(db));
+    await Promise.all(missing.map((name) => create(db, name)));
+    return prepareCollections(db);
   }
-  await Promise.all(missing.map((name) => create(db, name)));
   // One after the other: opening a second connection takes longer than waiting for a response on the first.
-  for (const name of stored.keys()) await createIndexes(db, name);
-  return missing.length > 0 ? readCollections(db) : stored;
+  for (const [name, indexes] of Object.entries(INDEXES)) await createIndexes(db, name, indexes);
+  return stored;
 }
 
-/** Throws StorageMisconfigured if the database is not complete, or not the one that this process has known; null if none. */
-export async function checkCollections(db: Db, known: CollectionIds | null): Promise<void> {
-  const stored = await readCollections(db);
-  for (const name of NAMES) {
-    const id = stored.get(name);
-    if (id === undefined) throw new StorageMisconfigured(`the collection ${name} is missing: restore the database`);
-    if (known !== null && !known.get(name)?.equals(id)) throw otherDatabase();
-  }
-  await Promise.all(NAMES.map((name) => checkIndexes(db, name)));
-}
-
-async function checkIndexes(db: Db, name: string): Promise<void> {
-  const stored = await db.collection(name).indexes();
-  for (const { key, unique } of indexesOf(name)) {
-    const isStored = stored.some(
-      (index) => isDeepStrictEqual(index.key, key) && index.unique === unique && index.hidden !== true,
-    );
-    const line = `an index is missing, that of ${name} by ${Object.keys(key).join(', ')}: restart the process to create it`;
-    if (!isStored) throw new StorageMisconfigured(line);
-  }
-}
-
-/** Throws StorageMisconfigured if the user may not write. A user without `find` can't get here. */
-export async function checkPrivileges(db: Db): Promise<void> {
-  const { authInfo } = await repeated(() => db.command({ connectionStatus: 1, showPrivileges: true }));
-  const actions = authInfo.authenticatedUserPrivileges.flatMap(({ resource, actions }: Document) =>
-    resource.anyResource || ['', db.databaseName].includes(resource.db) ? actions : [],
-  );
-  const missing = ['insert', 'update'].find((action) => !actions.includes(action));
-  // A server without access control has no users.
-  if (missing === undefined || authInfo.authenticatedUsers.length === 0) return;
-  throw new StorageMisconfigured(`the user lacks the privilege ${missing}: grant the role readWrite on the database`);
+/** Throws StorageMisconfigured if a collection is missing. */
+export function requireAll(stored: CollectionIds): void {
+  const missing = NAMES.find((name) => !stored.has(name));
+  if (missing !== undefined)
+    throw new StorageMisconfigured(`the collection ${missing} is missing: restore the database`);
 }
 
 /** Reads which collections exist. Throws StorageMisconfigured if one of them has another format, or no schema. */
-async function readCollections(db: Db): Promise<CollectionIds> {
+export async function readCollections(db: Db): Promise<CollectionIds> {
   const stored: Document[] = await db.listCollections({ name: { $in: NAMES } }).toArray();
   return new Map(
     stored.map(({ name, options, info }) => {
@@ -168,21 +138,16 @@ async function readCollections(db: Db): Promise<CollectionIds> {
 }
 
 async function create(db: Db, name: string): Promise<void> {
-  const { required, properties } = COLLECTIONS[name] as (typeof COLLECTIONS)[string];
-  const title = `format ${FORMAT}`;
-  const $jsonSchema = { title, bsonType: 'object', required, additionalProperties: false, properties };
+  const $jsonSchema = { title: `format ${FORMAT}`, ...SCHEMAS[name] };
   try {
     await db.createCollection(name, { validator: { $jsonSchema }, ...MAJORITY });
   } catch (failure) {
     // Another process has created it.
     if (!(failure instanceof MongoServerError && failure.code === NAMESPACE_EXISTS)) throw failure;
   }
-  await createIndexes(db, name);
 }
 
-async function createIndexes(db: Db, name: string): Promise<void> {
-  const indexes = indexesOf(name);
-  if (indexes.length === 0) return;
+async function createIndexes(db: Db, name: string, indexes: readonly IndexDescription[]): Promise<void> {
   try {
     await db.collection(name).createIndexes([...indexes], { commitQuorum: 'majority', ...MAJORITY });
   } catch (failure) {

@@ -67,8 +67,8 @@ describeWithMongo('a database', () => {
     const { url } = await freshStorage();
     const { keys } = openStorage(url);
     const work = await profiled(url, () => Promise.all(times(100, () => keys.add(apiKey()))));
-    // Once for each collection.
-    expect(work.filter(({ command }) => 'listIndexes' in command)).toHaveLength(3);
+    // Once for each collection that has indexes.
+    expect(work.filter(({ command }) => 'listIndexes' in command)).toHaveLength(2);
   });
 });
 
