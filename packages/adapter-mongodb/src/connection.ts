@@ -38,8 +38,6 @@ export async function openDatabase(server: Server, known: CollectionIds | null) 
     primary.onHello(hello);
     const db = client.db(server.database, OPTIONS);
     const ids = known ?? (await prepareCollections(db));
-    const check = createCheck(db, ids);
-    if (known !== null) await check.recent();
     /** A linearizable read: it succeeds only on a primary that has committed a write of its own term. */
     async function confirm(): Promise<void> {
       const readConcern = new ReadConcern('linearizable');
@@ -47,6 +45,7 @@ export async function openDatabase(server: Server, known: CollectionIds | null) 
     }
     const barrier = createReadBarrier(primary.current, confirm);
     const query = createQuery(db, ids.get('pets'));
+    const check = createCheck(db, ids);
     return {
       ...{ close, ids, query, barrier },
       insertions: createInsertions(db, query, client, check.recent),

@@ -92,6 +92,14 @@ describeWithMongo('commands that fail', () => {
     expect(pages.map(([pet]) => pet?.id)).toEqual([1n, 2n]);
   });
 
+  test('fail one check of the collections, and not the writes after it', async () => {
+    const { pets, ready } = await prepared();
+    // The driver repeats it once.
+    await failing({ times: 2 }, { failCommands: ['listCollections'], errorCode: 11_602 });
+    await expect(ready()).rejects.toMatchObject({ code: 'storage_unavailable', cause: { code: 11_602 } });
+    expect(await added(pets)).toMatchObject(rex());
+  });
+
   test('are repeated if they reserve ids and get no response, because creations wait for them', async () => {
     const { pets } = await prepared();
     await failing({ times: 1 }, { failCommands: ['findAndModify'], blockConnection: true, blockTimeMS: 3_000 });
