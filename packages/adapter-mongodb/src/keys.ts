@@ -7,12 +7,8 @@ import { BY_AGE } from './schema.ts';
 import { TIME_LIMITS } from './url.ts';
 
 /** The record of an API key as it is stored. */
-export interface KeyDocument {
-  /** {@link ApiKey.id} */
+export interface KeyDocument extends Omit<ApiKey, 'id' | 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'> {
   readonly _id: string;
-  readonly digest: string;
-  readonly visiblePrefix: string;
-  readonly holder: string;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -56,7 +52,7 @@ export function createMongoKeyStore(database: Resource<Keys>): KeyStore {
 
     revoke: (id, at) =>
       call(async ({ keys }) => {
-        const revokedAt = { $ifNull: ['$revokedAt', dateOf(at)] };
+        const revokedAt = { $ifNull: ['$revokedAt', new Date(at)] };
         const options = { returnDocument: 'after', ...BOUNDED } as const;
         const document = await keys.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
         return document && apiKeyOf(document);
@@ -65,26 +61,28 @@ export function createMongoKeyStore(database: Resource<Keys>): KeyStore {
     prune: (before) =>
       call(async ({ keys }) => {
         // null is not less than a date.
-        const ended = { $lt: dateOf(before) };
+        const ended = { $lt: new Date(before) };
         const { deletedCount } = await keys.deleteMany({ $or: [{ revokedAt: ended }, { expiresAt: ended }] }, BOUNDED);
         return deletedCount;
       }),
 
     recordUse: (id, at) =>
       call(async ({ keys }) => {
-        await keys.updateOne({ _id: id }, { $set: { lastUsedAt: dateOf(at) } }, BOUNDED);
+        await keys.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, BOUNDED);
       }),
   };
 }
+
+const dateOrNull = (timestamp: number | null) => (timestamp === null ? null : new Date(timestamp));
 
 function documentOf({ id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }: ApiKey): KeyDocument {
   return {
     _id: id,
     ...rest,
-    createdAt: dateOf(createdAt),
-    expiresAt: expiresAt === null ? null : dateOf(expiresAt),
-    revokedAt: revokedAt === null ? null : dateOf(revokedAt),
-    lastUsedAt: lastUsedAt === null ? null : dateOf(lastUsedAt),
+    createdAt: new Date(createdAt),
+    expiresAt: dateOrNull(expiresAt),
+    revokedAt: dateOrNull(revokedAt),
+    lastUsedAt: dateOrNull(lastUsedAt),
   };
 }
 
@@ -98,8 +96,3 @@ function apiKeyOf({ _id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }:
     lastUsedAt: lastUsedAt?.getTime() ?? null,
   };
 }
-
-/** A Date can't be later than in the year 275760. */
-const LAST_DATE = 8.64e15;
-
-const dateOf = (timestamp: number): Date => new Date(Math.min(timestamp, LAST_DATE));

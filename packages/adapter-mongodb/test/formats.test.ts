@@ -68,13 +68,6 @@ describeWithMongo('the stored format', () => {
 });
 
 describeWithMongo('a stored document', () => {
-  test('has the last date for a timestamp that no date can hold', async () => {
-    const storage = await freshStorage();
-    const key = apiKey({ expiresAt: Number.MAX_SAFE_INTEGER });
-    await storage.keys.add(key);
-    expect((await storage.keys.find(key.digest))?.expiresAt).toBe(8.64e15);
-  });
-
   test('has an id below 2^53, and above the counter, which no restored pet lowers', async () => {
     const { db, ...storage } = await freshStorage();
     const counters = db.collection<{ _id: string }>('counters');
