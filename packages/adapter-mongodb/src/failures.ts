@@ -34,8 +34,11 @@ const WRITTEN_TOO_LATE: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DES
  * message of the driver's error, without credentials, data and attached objects; a violation is reduced to these, too.
  */
 export function toPortError(failure: unknown, server: Server): unknown {
-  if (isRejected(failure, DOCUMENT_VALIDATION_FAILURE)) return forLog(failure, server);
-  return isOutage(failure) ? unavailable(causeOf(failure, server)) : failure;
+  if (!isOutage(failure)) return failure;
+  const cause = forLog(failure, server);
+  if (isRejected(failure, DOCUMENT_VALIDATION_FAILURE)) return cause;
+  const advice = adviceOn(failure);
+  return unavailable(advice ? new StorageMisconfigured(`${advice}: ${cause.message}`, { cause }) : cause);
 }
 
 /** Whether the server rejected the user, or an action of the user. */
@@ -54,15 +57,8 @@ function isOutage(failure: unknown): failure is NodeJS.ErrnoException {
   if (failure instanceof MongoError) return true;
   if (!(failure instanceof Error)) return false;
   // The call's time limit, or an error of Node.js: a name that can't be resolved, a file that can't be read, a socket.
-  return failure.name === 'TimeoutError' || 'syscall' in failure || WRITTEN_TOO_LATE.has(codeOf(failure));
-}
-
-const codeOf = (failure: Error): unknown => (failure as { code?: unknown }).code;
-
-function causeOf(failure: NodeJS.ErrnoException, server: Server): Error {
-  const cause = forLog(failure, server);
-  const advice = adviceOn(failure);
-  return advice === undefined ? cause : new StorageMisconfigured(`${advice}: ${cause.message}`, { cause });
+  const { name, code } = failure as NodeJS.ErrnoException;
+  return name === 'TimeoutError' || 'syscall' in failure || WRITTEN_TOO_LATE.has(code);
 }
 
 /** What the operator must change, if waiting does not help. Checks of the adapter throw a StorageMisconfigured themselves. */
@@ -83,7 +79,7 @@ function adviceOn(failure: NodeJS.ErrnoException): string | undefined {
   return undefined;
 }
 
-function forLog(failure: Error, { redact, tls }: Server): Error {
+function forLog(failure: NodeJS.ErrnoException, { redact, tls }: Server): Error {
   // The server quotes data in braces and quotation marks, which data may contain, too. OpenSSL's messages end with a line break.
   const text = redact(failure.message)
     .replace(/["{].*["}]|["{].*/s, '')
@@ -91,5 +87,5 @@ function forLog(failure: Error, { redact, tls }: Server): Error {
     .trim();
   // A server that requires TLS closes the first connection, which is that of the monitor. So does one that stops.
   const hint = !tls && /<monitor> to \S+ closed$/.test(text) ? ': tls=true may be missing in the URL' : '';
-  return Object.assign(new Error(text + hint), { name: failure.name, code: codeOf(failure) });
+  return Object.assign(new Error(text + hint), { name: failure.name, code: failure.code });
 }
