@@ -83,8 +83,10 @@ describeWithMongo('commands that fail', () => {
       await failing({ times: 1 }, { failCommands: [command], errorCode: 11_602 });
       expect(await failureOf(ready), command).toBeNull();
     }
-    await failing({ times: 1 }, { failCommands: ['find'], errorCode: 11_602 });
-    expect(await pets.find(1n)).toMatchObject(rex());
+    for (const failure of [{ errorCode: 11_602 }, { closeConnection: true }]) {
+      await failing({ times: 1 }, { failCommands: ['find'], ...failure });
+      expect(await pets.find(1n)).toMatchObject(rex());
+    }
     await failing({ times: 1 }, { failCommands: ['find'], errorCode: 11_602 });
     expect(await keys.find('0'.repeat(64))).toBeNull();
     await failing({ times: 1 }, { failCommands: ['aggregate'], errorCode: 11_602 });

@@ -10,7 +10,7 @@ import { dumpsOf, freshStorage, isReady, openStorage, profiled, restoreDumps, ti
 
 const key = idempotencyOf(rex(), 'k1');
 const SECRET = 'customer-secret-77';
-const UNAVAILABLE = { status: 'rejected', reason: { code: 'storage_unavailable' } };
+const REPLACED = /^a collection is missing, or not the one that this process has used: /;
 const BY_KEY = 'idempotency.holder_1_idempotency.key_1';
 
 /** Expects that a storage is not ready for a reason, and writes nothing. */
@@ -39,13 +39,14 @@ describeWithMongo('a database', () => {
     await expectNoWrites(storage, 'the collection pets is missing: restore the database');
     const list = (after: bigint, status?: PetStatus) =>
       storage.pets.list({ after, limit: 9, ...(status && { status }) });
-    const reads = () => [storage.pets.find(pet.id), list(0n), list(0n), list(1n), list(0n, 'sold'), list(1n, 'sold')];
-    for (const call of await Promise.allSettled(reads())) expect(call).toMatchObject(UNAVAILABLE);
+    const lists = () => Promise.all([list(0n), list(1n), list(0n, 'sold')]);
+    const reads = [() => storage.pets.find(pet.id), () => list(0n), () => list(0n, 'sold'), lists];
+    for (const read of reads) expect(misconfigurationOf(await failureOf(read))).toMatch(REPLACED);
     expect(await db.listCollections().toArray()).toEqual([]);
 
     await restoreDumps(url, dumps);
     await expectNoWrites(storage, /^the database is not the one that this process has used: restart the process$/);
-    for (const call of await Promise.allSettled(reads())) expect(call).toMatchObject(UNAVAILABLE);
+    for (const read of reads) expect(misconfigurationOf(await failureOf(read))).toMatch(REPLACED);
     const next = await isReady(openStorage(url));
     expect(await added(next.pets, rex(), key)).toEqual(pet);
   });
@@ -96,6 +97,7 @@ describeWithMongo('a change by an administrator', () => {
       (db) => db.collection('api_keys').dropIndex('digest_1'),
       noIndex('api_keys by digest'),
     ],
+    ['an index is hidden', change({ index: { name: 'status_1__id_1', hidden: true } }), noIndex('pets by status, _id')],
     [
       'a schema has another format',
       change({ validator: { $jsonSchema: { title: 'format 2' } } }),
@@ -154,6 +156,17 @@ describeWithMongo('an index that is missing', () => {
     const { pets } = await isReady(openStorage(url));
     await isReady(storage);
     expect(await added(pets, rex(), key)).toEqual(await added(storage.pets, rex(), key));
+  });
+
+  test.each([
+    ['is not unique', {}],
+    ['has another name', { unique: true, name: 'own' }],
+  ])('is not created if one that %s is in its place', async (_, options) => {
+    const { db, url } = await freshStorage();
+    await db.collection('api_keys').dropIndex('digest_1');
+    await db.collection('api_keys').createIndex({ digest: 1 }, options);
+    const line = /^an index has other options than that of Animal Store: drop it, and restart the process: /;
+    expect(misconfigurationOf(await failureOf(openStorage(url).ready))).toMatch(line);
   });
 
   test.each([
