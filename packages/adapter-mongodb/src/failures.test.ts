@@ -13,7 +13,9 @@ import { describe, expect, test } from 'vitest';
 import { toPortError } from './failures.ts';
 import { parseUrl } from './url.ts';
 
-const server = parseUrl('mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy');
+const server = parseUrl(
+  'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=p%40ss-pr0xy&tlsCertificateKeyFilePassword=k3y',
+);
 
 const serverError = (code?: unknown) => Object.assign(new MongoServerError({ message: 'no' }), { code });
 
@@ -78,7 +80,7 @@ describe('the cause of storage_unavailable', () => {
   test.each([
     [
       'no secret, in any spelling, and no stored data',
-      'at mongodb://us%3Aer:p%40ss@localhost/animals and p@ss and p%40ss and pr0xy: not authorized to execute command ' +
+      'at mongodb://us%3Aer:p%40ss@localhost/animals and p@ss and p%40ss-pr0xy and k3y: not authorized to execute command ' +
         '{ insert: "pets", documents: [\n{ name: "Rex" } ] }',
       'at mongodb://[redacted]@localhost/animals and [redacted] and [redacted] and [redacted]: not authorized to ' +
         'execute command',
@@ -98,7 +100,7 @@ describe('the cause of storage_unavailable', () => {
   ])('has %s', (_, message, logged) => {
     const cause = causeOf(new MongoServerError({ message }));
     expect(cause.message).toBe(logged);
-    expect(cause.stack).not.toMatch(/p@ss|p%40ss|pr0xy|Rex/);
+    expect(cause.stack).not.toMatch(/p@ss|p%40ss|pr0xy|k3y|Rex/);
   });
 
   test('says that TLS may be missing if a server closes the first connection, unless the URL has it', () => {

@@ -26,7 +26,10 @@ describe('parseUrl', () => {
     ],
     [`mongodb://user:${SECRET}@localhost/animals?tls=true&ssl=false`, 'the driver rejects the option tls'],
     [`mongodb://user:${SECRET}@localhost/animals?tls=perhaps&a=b`, 'the driver rejects the options'],
-    [`mongodb://localhost/animals?proxyHost=x&proxyPassword=p&ss-w0rd=y`, 'the driver rejects the options'],
+    [
+      `mongodb://localhost/animals?proxyHost=x&proxyUsername=u&proxyPassword=p&ss-w0rd=y`,
+      'the driver rejects the options',
+    ],
     ...['promoteValues', 'useBigInt64', 'RAW', 'bsonRegExp', 'enableUtf8Validation'].map((name) => [
       `mongodb://user:${SECRET}@localhost/animals?tls=true&${name}=false`,
       `the option ${name} would change how stored values are read`,
