@@ -68,7 +68,8 @@ export function createInsertions(
     try {
       for (let tried = 1; rest.length > 0 && tried <= MAX_TRIES; tried += 1) {
         if (tried > 1) await raiseCounter(session);
-        await insertNew(rest, outcomes, session);
+        const errors = await insertNew(rest, outcomes, session);
+        if (errors === 0) break;
         rest = rest.filter(isRejected);
         await findEarlier(rest, outcomes, session);
         rest = rest.filter(isRejected);
@@ -79,8 +80,8 @@ export function createInsertions(
     return batch.map((pet) => outcomes.get(pet) as Creation | null | Error);
   }
 
-  /** Inserts pets under new ids. */
-  async function insertNew(rest: readonly NewDocument[], outcomes: Outcomes, session: ClientSession): Promise<void> {
+  /** Inserts pets under new ids. Returns how many the server has rejected. */
+  async function insertNew(rest: readonly NewDocument[], outcomes: Outcomes, session: ClientSession): Promise<number> {
     await checkWritable();
     // As late as possible, so that ids are stored nearly in order.
     const first = await ids.take(rest.length);
@@ -90,6 +91,7 @@ export function createInsertions(
     for (const [index, document] of documents.entries()) {
       outcomes.set(rest[index] as NewDocument, errors.get(document) ?? { pet: petOf(document), created: true });
     }
+    return errors.size;
   }
 
   /** Finds what was created earlier under the idempotency keys of rejected pets, by one query. */
