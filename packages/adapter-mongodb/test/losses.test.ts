@@ -185,7 +185,10 @@ describeWithMongo('a user', () => {
 
   beforeAll(async () => {
     set = await startReplicaSet();
-    await databaseAt(set.url('admin')).command({ createUser: 'root', pwd: 'secret', roles: ['root'] });
+    const admin = databaseAt(set.url('admin'));
+    const everywhere = { resource: { anyResource: true }, actions: ['find', 'insert', 'update'] };
+    await admin.command({ createRole: 'writer', privileges: [everywhere], roles: [] });
+    await admin.command({ createUser: 'root', pwd: 'secret', roles: ['root'] });
     await set.kill();
     await set.startGuarded();
   });
@@ -215,10 +218,16 @@ describeWithMongo('a user', () => {
     await readAll();
     await expectNoWrites(storage, NO_INSERT, NO_RIGHTS);
     await readAll();
-    await setRoles({ role: 'dbAdmin', db: name }, { role: 'readWriteAnyDatabase', db: 'admin' });
-    await isReady(storage);
-    await added(storage.pets);
-    await setRoles({ role: 'read', db: name });
-    await expectNoWrites(storage, NO_INSERT, NO_RIGHTS);
+    for (const [role, db] of [
+      ['readWriteAnyDatabase', 'admin'],
+      ['readWrite', name],
+      ['writer', 'admin'],
+    ]) {
+      await setRoles({ role: 'dbAdmin', db: name }, { role, db });
+      await isReady(storage);
+      await added(storage.pets);
+      await setRoles({ role: 'read', db: name });
+      await expectNoWrites(storage, NO_INSERT, NO_RIGHTS);
+    }
   });
 });
