@@ -22,6 +22,7 @@ const ADVICE: ReadonlyMap<unknown, string> = new Map([
   [85, OTHER_INDEX], // IndexOptionsConflict
   [86, OTHER_INDEX], // IndexKeySpecsConflict
   [361, 'a collection is missing, or not the one that this process has used'], // CollectionUUIDMismatch
+  [13297, 'the server has a database whose name differs in case alone'], // DatabaseDifferCase
   [8000, ACCESS_DENIED], // AtlasError, with which Atlas responds to a wrong password
 ]);
 

@@ -18,7 +18,14 @@ describe('parseUrl', () => {
     [`mongodb://user:${SECRET}@localhost/animals?authSource=%ff`, 'a special character or a % is not encoded'],
     [`mongodb://user:${SECRET}@localhost:99999999/animals`, 'the driver rejects the user, the hosts or the database'],
     [`mongodb://user:${SECRET}@localhost/ani.mals`, 'the driver rejects the user, the hosts or the database'],
-    [`mongodb://user:${SECRET}@localhost/local`, 'the database local is not replicated'],
+    ...['admin', 'config', 'local'].map((name) => [
+      `mongodb://user:${SECRET}@localhost/${name}`,
+      'the databases admin, config, local are those of the server: name another',
+    ]),
+    [
+      `mongodb://user:${SECRET}@localhost/animals?loadBalanced=true`,
+      'the option loadBalanced is for clusters of shards',
+    ],
     [`mongodb://user:${SECRET}@localhost/animals?tls=true&colour=brown`, 'the driver rejects the option colour'],
     [
       `mongodb://user:${SECRET}@localhost/animals?compressors=gzip&tls=true`,
@@ -57,6 +64,11 @@ describe('parseUrl', () => {
     [`mongodb+srv://user:${SECRET}@cluster.example.com/animals`, 'cluster.example.com'],
   ])('names the servers of %s without credentials', (url, servers) => {
     expect(parseUrl(url).location).toBe(servers);
+  });
+
+  test('reads from the primary, whatever the URL says', () => {
+    const { createClient } = parseUrl('mongodb://localhost/animals?readPreference=secondary');
+    expect(createClient().readPreference.mode).toBe('primary');
   });
 
   const NOT_VERIFIED = expect.stringMatching(/^tlsInsecure or tlsAllowInvalidCertificates: .* not verified/);

@@ -22,6 +22,8 @@ const OPTIONS: MongoClientOptions = {
   socketTimeoutMS: 1_700,
   // A silent server is dropped after this and connectTimeoutMS together.
   heartbeatFrequencyMS: 2_000,
+  // Writes and the barrier of reads are those of the primary.
+  readPreference: 'primary',
   retryReads: true,
   retryWrites: true,
 };
@@ -49,7 +51,7 @@ export function serverOf(client: MongoClient, database: string): Server {
   if ('fieldsAsRaw' in client.options) throw new StorageMisconfigured('the client must not have fieldsAsRaw');
   if (client.options.serverApi?.strict) throw new StorageMisconfigured('serverApi of the client must not be strict');
   if (database === '') throw new StorageMisconfigured('the database has no name');
-  if (database === 'local') throw new StorageMisconfigured(NOT_REPLICATED);
+  if (RESERVED.includes(database)) throw new StorageMisconfigured(IS_RESERVED);
   return { ...describe(client.options), database, createClient: () => client, closeClient: async () => {} };
 }
 
@@ -59,7 +61,9 @@ const FORM_IN_WORDS =
   'the MongoDB URL must be mongodb://[user:password@]host[:port]/database[?options], with a database, with options that the ' +
   'driver knows and that agree, and with special characters percent-encoded';
 
-const NOT_REPLICATED = 'the database local is not replicated';
+/** The server does not replicate one of them, and creates no collection with a schema in the others. */
+const RESERVED: readonly string[] = ['admin', 'config', 'local'];
+const IS_RESERVED = `the databases ${RESERVED.join(', ')} are those of the server: name another`;
 
 const DECODING = /[?&](bsonRegExp|enableUtf8Validation|fieldsAsRaw|promote(?:Buffers|Longs|Values)|raw|useBigInt64)=/i;
 
@@ -90,7 +94,8 @@ function wrongPartOf(url: string): string | null {
   const [base = '', query = ''] = url.split('?');
   const name = DECODING.exec(url)?.[1];
   if (name !== undefined) return `the option ${name} would change how stored values are read`;
-  if (base.endsWith('/local')) return NOT_REPLICATED;
+  if (RESERVED.some((database) => base.endsWith(`/${database}`))) return IS_RESERVED;
+  if (/[?&]loadBalanced=true/i.test(url)) return 'the option loadBalanced is for clusters of shards';
   if (isAccepted(url)) return null;
   if (!isAccepted(base)) return 'the driver rejects the user, the hosts or the database';
   const options = query.split('&');

@@ -42,6 +42,16 @@ describeWithMongo('a URL', () => {
   ])('with %s is reported as a misconfiguration', async (_, database, option, line) => {
     await expectMisconfigured(`${withDatabase(freshDatabase(), database)}&${option}`, line);
   });
+
+  test('with the name of another database in capital letters is reported as a misconfiguration', async () => {
+    const url = freshDatabase();
+    await openStorage(url).ready();
+    const capitals = new URL(url).pathname.slice(1).toUpperCase();
+    await expectMisconfigured(
+      withDatabase(url, capitals),
+      /^the server has a database whose name differs in case alone: /,
+    );
+  });
 });
 
 describeWithMongo('a standalone', () => {
