@@ -29,24 +29,32 @@ type Choose = (steps: readonly Step[]) => Step | null;
 /**
  * Runs a scenario in random orders of its steps, until one fails.
  *
- * It replaces timers and clocks of the whole process while it runs.
- *
  * @throws Error if a run does not end, leaves real work behind or can't be repeated.
  */
 export async function explore(scenario: Scenario, { seed, maxRuns }: ExploreOptions): Promise<Explored> {
-  let world = new World();
+  for (let runs = 1; runs <= maxRuns; runs += 1) {
+    const found = await runOnce(scenario, atRandom(`${seed} ${runs}`));
+    if (found === null) continue;
+    const again = await runOnce(scenario, inOrder(found.schedule));
+    if (again === null) throw new Error(`the scenario is not deterministic: ${found.schedule}`);
+    return { failing: await shorten(scenario, again), runs };
+  }
+  return { failing: null, runs: maxRuns };
+}
+
+/** Runs a scenario in a new world. Replaces the timers, the clocks and the error handling of the whole process meanwhile. */
+async function runOnce(scenario: Scenario, choose: Choose): Promise<Failing | null> {
+  const world = new World();
   const resources = countResources();
-  const restoreTime = fakeTime(() => world);
+  const restoreTime = fakeTime(world);
   // Node.js raises a rejection that nothing handles as an uncaught exception, too.
   const onUncaught = (error: unknown) => {
     world.failure ??= error;
   };
   process.on('uncaughtException', onUncaught);
-
-  async function run(choose: Choose): Promise<Failing | null> {
-    world = new World();
+  try {
     const schedule: string[] = [];
-    await world.take({ process: 'main', run: () => scenario(world) });
+    scenario(world);
     while (world.failure === null) {
       const step = choose(world.steps());
       if (step === null) break;
@@ -56,30 +64,19 @@ export async function explore(scenario: Scenario, { seed, maxRuns }: ExploreOpti
     if (world.failure !== null) return { schedule, error: world.failure };
     if (countResources() > resources) throw new Error('a real timer or real work is pending');
     return null;
-  }
-
-  /** Leaves out steps, as long as the error remains. */
-  async function shorten(failing: Failing): Promise<Failing> {
-    for (const left of failing.schedule.keys()) {
-      const found = await run(inOrder(failing.schedule.toSpliced(left, 1)));
-      if (found !== null && found.schedule.length < failing.schedule.length) return shorten(found);
-    }
-    return failing;
-  }
-
-  try {
-    for (let runs = 1; runs <= maxRuns; runs += 1) {
-      const failing = await run(atRandom(`${seed} ${runs}`));
-      if (failing === null) continue;
-      const again = await run(inOrder(failing.schedule));
-      if (again === null) throw new Error(`the scenario is not deterministic: ${failing.schedule}`);
-      return { failing: await shorten(again), runs };
-    }
-    return { failing: null, runs: maxRuns };
   } finally {
     restoreTime();
     process.off('uncaughtException', onUncaught);
   }
+}
+
+/** Leaves out steps, as long as the error remains. */
+async function shorten(scenario: Scenario, failing: Failing): Promise<Failing> {
+  for (const left of failing.schedule.keys()) {
+    const found = await runOnce(scenario, inOrder(failing.schedule.toSpliced(left, 1)));
+    if (found !== null && found.schedule.length < failing.schedule.length) return shorten(scenario, found);
+  }
+  return failing;
 }
 
 /**

@@ -1,100 +1,95 @@
-/** Builds a world around real modules, the same world each time. */
+/**
+ * Declares what there is in a world, the same in each run.
+ *
+ * @example
+ * // Fails in those orders in which both clients read before one writes.
+ * const scenario = (world: World) => {
+ *   let count = 0;
+ *   async function add() {
+ *     const before = await world.command('read', () => count);
+ *     await world.command('write', () => { count = before + 1; });
+ *   }
+ *   world.client('one', [add]);
+ *   world.client('two', [add]);
+ *   world.finally(() => assert.equal(count, 2));
+ * };
+ */
 export type Scenario = (world: World) => void;
 
-/** One thing that can happen next, with all code that it wakes. */
+/** One thing that can happen next. */
 export interface Step {
   /** The same in each run. */
   readonly name: string;
-  /** The process whose code it calls. */
-  readonly process: string;
-  readonly can: Condition;
+  /** Whether it is possible now. */
+  readonly can: () => boolean;
   /** Whether a run may end without it. */
   readonly may: boolean;
-  readonly run: () => unknown;
+  readonly run: () => void;
 }
 
-export interface Timer extends Step {
-  /** In milliseconds. */
-  readonly due: number;
-}
-
-type Condition = () => boolean;
-type Run<T> = () => T | Promise<T>;
+type Outcome<T> = () => T | Promise<T>;
 
 const always = () => true;
 
 // The real function, before a fake replaces it.
 const { setImmediate: afterMicrotasks } = globalThis;
 
-/** One run of a scenario: clients, servers, failures and a clock. */
+/** A world of clients, servers, failures and a clock. Nothing happens in it, and no time passes, except by steps. */
 export class World {
   /** The first error of the run. */
   failure: unknown = null;
 
-  /** Those that are possible once their conditions allow them. */
   readonly #steps = new Set<Step>();
-  #timers: readonly Timer[] = [];
   readonly #checks: (() => void)[] = [];
   readonly #lastChecks: (() => void)[] = [];
   /** The clients that wait for a call. */
   readonly #waiting = new Set<string>();
   readonly #counts = new Map<string, number>();
-  /** The process of the present step. */
-  #process = 'main';
   #now = 0;
 
-  // For scenarios.
+  // For scenarios and fakes.
 
-  /** Calls async functions one after the other. A call that rejects is an error of the run. */
-  client(name: string, [call, ...others]: readonly (() => Promise<unknown>)[], process = 'main'): void {
-    if (call === undefined) return;
-    const run = async () => {
-      this.#waiting.add(name);
-      await call();
-      this.#waiting.delete(name);
-      this.client(name, others, process);
-    };
-    this.#offer({ name: this.#identify(`${name}: ${call.name || 'call'}`), process, can: always, may: false, run });
+  /** Calls async functions one after the other, each in a step of its own. A call that rejects is an error of the run. */
+  async client(name: string, calls: readonly (() => Promise<unknown>)[]): Promise<void> {
+    try {
+      for (const call of calls) {
+        await this.#taken(this.#identify(`${name}: ${call.name || 'call'}`));
+        this.#waiting.add(name);
+        await call();
+        this.#waiting.delete(name);
+      }
+    } catch (error) {
+      this.failure ??= error;
+    }
   }
 
   /**
-   * Sends a command to a server: one step runs it there once `can` allows it, a later one brings the reply.
+   * Sends a command to a server: one step runs it there, a later one brings the reply.
    *
-   * @param run An object of functions stands for several possible outcomes.
+   * @param run An object of functions stands for several possible outcomes, a step for each, of which one is taken.
+   * @param can Whether it can run now.
    */
-  command<T>(name: string, run: Run<T> | Readonly<Record<string, Run<T>>>, can: Condition = always): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const process = this.#process;
-    const id = this.#identify(process === 'main' ? name : `${process}: ${name}`);
-    const reply = (settle: () => void) =>
-      this.#offer({ name: `reply ${id}`, process, can: always, may: false, run: settle });
-    const outcomes = typeof run === 'function' ? [['', run] as const] : Object.entries(run);
-    const steps = outcomes.map(([how, outcome]) => ({
-      name: how === '' ? `run ${id}` : `run ${id}: ${how}`,
-      ...{ process, can, may: false },
-      run: () =>
-        Promise.resolve()
-          .then(outcome)
-          .then(
-            (value) => reply(() => resolve(value)),
-            (error) => reply(() => reject(error)),
-          ),
-    }));
-    this.#offer(...steps);
-    return promise;
+  async command<T>(name: string, run: Outcome<T> | Readonly<Record<string, Outcome<T>>>, can = always): Promise<T> {
+    const id = this.#identify(name);
+    const outcomes: Readonly<Record<string, Outcome<T>>> = typeof run === 'function' ? { '': run } : run;
+    const outcome = outcomes[await this.#taken(`run ${id}`, can, Object.keys(outcomes))];
+    const [result] = await Promise.allSettled([Promise.resolve().then(outcome as Outcome<T>)]);
+    await this.#taken(`reply ${id}`);
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
   }
 
-  /** Declares a failure, or another step of the environment. It may happen as often as `can` allows it. */
-  event(name: string, { may = false, ...event }: Pick<Step, 'can' | 'run'> & { readonly may?: boolean }): void {
-    this.#steps.add({ name, process: 'main', may, ...event });
+  /** Declares a step of the environment, such as a failure, which is taken as often as `can` allows it. */
+  event(name: string, { may = false, can, run }: Pick<Step, 'can' | 'run'> & { readonly may?: boolean }): void {
+    this.#steps.add({ name, can, may, run });
   }
 
-  /** Lets `ms` milliseconds pass whenever `can` allows it. */
-  pass(ms: number, can: Condition): void {
+  /** Declares that time may pass, in milliseconds, as often as `can` allows it. */
+  pass(ms: number, can: () => boolean): void {
     const run = () => {
       this.#now += ms;
     };
-    this.event(`${ms} ms pass`, { can, run, may: true });
+    this.event(`${ms} ms pass`, { may: true, can, run });
   }
 
   /** The time of the run, in milliseconds: what `performance.now()` and `Date.now()` return in it. */
@@ -112,71 +107,49 @@ export class World {
     this.#lastChecks.push(check);
   }
 
-  // For the fake of time.
-
-  /** Starts a timer. It is a step once it is due, and no timer of its process is due before. */
-  startTimer(run: () => void, ms: number): Timer {
-    const process = this.#process;
-    const can = () => timer.due <= this.#now && this.#timers.find((other) => other.process === process) === timer;
-    const timer: Timer = {
-      ...{ name: this.#identify('timer'), process, can, may: false, due: this.#now + ms },
-      run: () => {
-        this.stopTimer(timer);
-        run();
-      },
-    };
-    this.#timers = [...this.#timers, timer].sort((one, other) => one.due - other.due);
-    return timer;
-  }
-
-  stopTimer(timer: Timer): void {
-    this.#timers = this.#timers.filter((other) => other !== timer);
-  }
-
   // For the explorer.
 
-  /** The possible steps. If nothing else must happen, time passes to the next timer. */
+  /** When the next timer is due; undefined if there is none. The fake of time knows it. */
+  nextTimer: () => number | undefined = () => undefined;
+
+  /** The steps that are possible now. If nothing else must happen, time passes to the next timer. */
   steps(): readonly Step[] {
-    const steps = [...this.#steps, ...this.#timers].filter(({ can }) => can());
-    const [timer] = this.#timers;
-    if (timer === undefined || !steps.every(({ may }) => may)) return steps;
+    const possible = [...this.#steps].filter(({ can }) => can());
+    const due = this.nextTimer();
+    if (due === undefined || !possible.every(({ may }) => may)) return possible;
     const run = () => {
-      this.#now = timer.due;
+      this.#now = due;
     };
-    return [...steps, { name: `time passes to ${timer.due} ms`, process: 'main', can: always, may: false, run }];
+    return [...possible, { name: `time passes to ${due} ms`, can: always, may: false, run }];
   }
 
-  /** Takes a step, with all code that it wakes, and makes the checks. */
-  async take({ process, run }: Pick<Step, 'process' | 'run'>): Promise<void> {
-    this.#process = process;
-    this.#attempt(run);
-    // Every microtask has run by then.
-    await new Promise(afterMicrotasks);
-    this.#checks.forEach((check) => void this.#attempt(check));
-    if (!this.steps().every(({ may }) => may)) return;
-    const [waiting] = this.#waiting;
-    if (waiting !== undefined) this.failure ??= new Error(`a call of ${waiting} never ends`);
-    this.#lastChecks.forEach((check) => void this.#attempt(check));
-  }
-
-  async #attempt(run: () => unknown): Promise<void> {
+  /** Takes a step, with all code that it wakes, then makes the checks. */
+  async take({ run }: Step): Promise<void> {
     try {
-      await run();
+      run();
+      // Every microtask has run by then.
+      await new Promise(afterMicrotasks);
+      for (const check of this.#checks) check();
+      if (!this.steps().every(({ may }) => may)) return;
+      for (const client of this.#waiting) throw new Error(`a call of ${client} never ends`);
+      for (const check of this.#lastChecks) check();
     } catch (error) {
       this.failure ??= error;
     }
   }
 
-  /** Makes steps possible, one of which can be taken, once. */
-  #offer(...alternatives: readonly Step[]): void {
-    const steps = alternatives.map((step) => ({
-      ...step,
-      run: () => {
-        for (const each of steps) this.#steps.delete(each);
-        return step.run();
-      },
-    }));
-    for (const step of steps) this.#steps.add(step);
+  /** Offers a step, or one for each way to take it, until it is taken. Resolves to the way. */
+  #taken(name: string, can = always, ways: readonly string[] = ['']): Promise<string> {
+    return new Promise((resolve) => {
+      const steps = ways.map((way) => {
+        const run = () => {
+          for (const step of steps) this.#steps.delete(step);
+          resolve(way);
+        };
+        return { name: way === '' ? name : `${name}: ${way}`, can, may: false, run };
+      });
+      for (const step of steps) this.#steps.add(step);
+    });
   }
 
   /** Adds a number to a name that was used before. */
