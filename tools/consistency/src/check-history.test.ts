@@ -102,6 +102,13 @@ const addRex = add([1, 2], rex, rex);
 const both = [addRex, add([1, 2], max, max)];
 const seen = [add([1, 2], rex, 'unknown'), find([3, 4], rex.id, rex)];
 
+test('accepts a read without a pet that is acknowledged or shown when it begins', () => {
+  for (const sight of [addRex, find([1, 2], rex.id, rex)]) {
+    const operations = [add([0, 4], rex, rex), sight, page([2, 3], [])];
+    expect(checkHistory({ operations, stored: [rex] })).toEqual([]);
+  }
+});
+
 const ERRORS: Readonly<Record<Rule, readonly Case[]>> = {
   'lost pet': [['that a read misses', [addRex, find([3, 4], rex.id, null)], []]],
   'doubled pet': [['at the end', [addRex], [rex, rexAgain]]],

@@ -157,7 +157,7 @@ function omissionsOf(read: Read): (pet: Pet) => boolean {
   const shown = new Set(petsIn(read).map(({ id }) => id));
   if (read.type === 'find') return ({ id }) => id === read.id && !shown.has(id);
   const { after, status, result } = read;
-  const last = result.next === null ? Number.POSITIVE_INFINITY : Math.max(after, ...shown);
+  const last = result.next === null ? Number.POSITIVE_INFINITY : Math.max(...shown);
   return (pet) =>
     pet.id > after && pet.id <= last && !shown.has(pet.id) && (status === undefined || pet.status === status);
 }
