@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { installOwnPackages } from '@animal-store/test-kit/own-packages';
+import { ROOT } from '@animal-store/test-kit/programs';
 import { type Contender, program } from './server.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PEERS = fileURLToPath(new URL('../peers/', import.meta.url));
 
 /** The service of a checkout of this repository, which has its dependencies installed. */

@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { ROOT } from '@animal-store/test-kit/programs';
 import { describe, expect, test } from 'vitest';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Reads JSON with comments that stand on lines of their own. */
 const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8').replace(/^\s*\/\/.*$/gm, ''));

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { ROOT, run } from '@animal-store/test-kit/programs';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGE = join(ROOT, 'tools/clients');
 
 /** The examples for clients. */
@@ -40,14 +37,9 @@ export function createWorkspace(language?: string): Workspace {
   if (language !== undefined) cpSync(join(PACKAGE, 'programs', language), folder, { recursive: true });
   return {
     folder,
-    async run(program, words, environment = {}) {
+    run(program, words, environment = {}) {
       const env = { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', ...environment, PATH };
-      try {
-        return (await promisify(execFile)(program, words, { cwd: folder, env, maxBuffer: 2 ** 26 })).stdout;
-      } catch (error) {
-        const { message, stdout, stderr } = error as { message: string; stdout: string; stderr: string };
-        throw new Error(`${message}\n${stdout}\n${stderr}`);
-      }
+      return run(program, words, { cwd: folder, env });
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
   };

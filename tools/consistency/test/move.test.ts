@@ -1,15 +1,11 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { createClient } from '@animal-store/client';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { fromSources, run } from '@animal-store/test-kit/programs';
 import { startService } from '@animal-store/test-kit/service';
 import { describeWithMongo, startReplicaSet } from '@animal-store/test-servers/mongodb';
 import { expect, onTestFinished, test } from 'vitest';
 import { startCallers } from './callers.ts';
-
-const COMMAND_LINE = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
 
 const CALLERS = 8;
 
@@ -19,13 +15,10 @@ const TIMEOUT = 600_000;
 /** How many pets are created before a copy, between two, and after the move, at least. */
 const PROGRESS = 200;
 
-const execute = promisify(execFile);
-
-/** Runs a command to its end, and returns its output. */
-async function run(environment: Record<string, string>, ...words: string[]): Promise<Record<string, unknown>> {
-  const command = ['--conditions=@animal-store/source', COMMAND_LINE, ...words];
-  const { stdout } = await execute(process.execPath, command, { env: { PATH: process.env['PATH'], ...environment } });
-  return JSON.parse(stdout);
+/** Runs the command line to its end, and returns its output. */
+async function cli(environment: Record<string, string>, ...words: string[]): Promise<Record<string, unknown>> {
+  const env = { PATH: process.env['PATH'], ...environment };
+  return JSON.parse(await run(process.execPath, [...fromSources('cli'), ...words], { env }));
 }
 
 describeWithMongo('a service that moves from SQLite to a replica set', () => {
@@ -36,7 +29,7 @@ describeWithMongo('a service that moves from SQLite to a replica set', () => {
     const cluster = { MONGODB_URL: set.url('moved') };
     const before = await startService({ STORAGE: 'sqlite', ...file });
     onTestFinished(() => before[Symbol.asyncDispose]());
-    const { key } = await run(file, 'keys', 'issue', '--holder', 'the zoo');
+    const { key } = await cli(file, 'keys', 'issue', '--holder', 'the zoo');
     const client = createClient({ url: before.url, key: key as string });
     const create = (name: string) =>
       client.createPet({ name, categoryId: 1n }, { idempotencyKey: name, timeout: TIMEOUT });
@@ -47,12 +40,12 @@ describeWithMongo('a service that moves from SQLite to a replica set', () => {
     };
     await progress();
     // Its check may or may not see the pets that are created meanwhile.
-    const { stderr = '' } = await run(file, 'copy', '--to', cluster.MONGODB_URL).catch((error) => error);
+    const { stderr = '' } = await cli(file, 'copy', '--to', cluster.MONGODB_URL).catch((error) => error);
     expect(stderr).toMatch(/^$|a storage has changed/);
     await progress();
     // Requests that have no response yet are repeated after the move.
     await before[Symbol.asyncDispose]();
-    const { copied, alreadyCopied } = await run(file, 'copy', '--to', cluster.MONGODB_URL);
+    const { copied, alreadyCopied } = await cli(file, 'copy', '--to', cluster.MONGODB_URL);
     expect(alreadyCopied).toBeGreaterThan(PROGRESS);
     expect(Number(copied) + Number(alreadyCopied)).toBeGreaterThanOrEqual(callers.created.size);
 

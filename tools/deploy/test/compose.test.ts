@@ -1,12 +1,13 @@
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { freePorts } from '@animal-store/test-kit/free-ports';
-import { KEY } from '@animal-store/test-kit/service';
+import { ROOT, run as runProgram } from '@animal-store/test-kit/programs';
+import { callsTo, KEY } from '@animal-store/test-kit/service';
+import { IMAGE as MONGODB_IMAGE } from '@animal-store/test-servers/mongodb/server';
+import { IMAGE as POSTGRES_IMAGE } from '@animal-store/test-servers/postgres/server';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { configurationOf, IMAGE_ENVIRONMENT, memoryFor, stopTimeFor } from './environment.ts';
-import { callsTo, composeCommand, documented, MONGODB_IMAGE, POSTGRES_IMAGE, ROOT } from './programs.ts';
+import { configurationOf, expectEnough, IMAGE_ENVIRONMENT } from './environment.ts';
+import { composeCommand, documented } from './programs.ts';
 
 const text = readFileSync(new URL('../compose/compose.yaml', import.meta.url), 'utf8');
 
@@ -37,19 +38,14 @@ test('compose.yaml publishes the service on this machine alone, without capabili
   for (const ours of [service, onPostgres, services.initiation]) expect(ours).toMatchObject(restricted);
 });
 
-test('compose.yaml limits the memory to at least the need of MAX_CONNECTIONS', () => {
-  const { MAX_CONNECTIONS } = configuration();
-  expect(service.mem_limit).toMatch(/^\d+m$/);
-  expect(Number.parseInt(service.mem_limit, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(MAX_CONNECTIONS));
+test('compose.yaml allows the memory that MAX_CONNECTIONS needs, and the time of a graceful stop', () => {
+  const [memory, seconds] = [/^(\d+)m$/.exec(service.mem_limit), /^(\d+)s$/.exec(service.stop_grace_period)];
+  expectEnough(configuration(), { memory: Number(memory?.[1]), seconds: Number(seconds?.[1]) });
 });
 
 test('compose.yaml limits the log of every container', () => {
   const options = { 'max-size': expect.stringMatching(/^\d+m$/), 'max-file': expect.stringMatching(/^\d$/) };
   for (const name of Object.keys(services)) expect(services[name].logging, name).toMatchObject({ options });
-});
-
-test('compose.yaml leaves time for a graceful stop', () => {
-  expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(stopTimeFor(configuration()));
 });
 
 const PROJECT = 'animal-store-test';
@@ -73,14 +69,13 @@ test.skipIf(inject('missing').includes('Compose'))(
     const port = String(await freePorts(1));
     const variables = { ANIMAL_STORE_IMAGE: IMAGE, MONGODB_IMAGE, POSTGRES_IMAGE, PORT: port, KEY, AFTER_RESTORE };
     /** Runs commands in the project of this test, and returns their standard output. */
-    const run = async (...commands: string[]) => {
+    const run = (...commands: string[]) => {
       const script = ['set -e', ...commands]
         .join('\n')
         .replaceAll('docker compose', compose)
         .replace('COMPOSE_PROJECT_NAME=animal-store', `COMPOSE_PROJECT_NAME=${PROJECT}`)
         .replaceAll(':3000/', `:${port}/`);
-      const env = { ...process.env, ...variables };
-      return (await promisify(execFile)('sh', ['-c', script], { cwd: ROOT, env })).stdout;
+      return runProgram('sh', ['-c', script], { cwd: ROOT, env: { ...process.env, ...variables } });
     };
     const commands = documented('deployment.md', /^## One machine: Compose$.*?^```sh\n(.*?)\n```$/ms);
     const [enter = '', name = '', ...rest] = commands.split('\n');

@@ -39,14 +39,12 @@ export function withSecrets(
   return Object.fromEntries(moved);
 }
 
-/** The memory of a process under load, and of a connection that sends a body: docs/growing.md. In bytes. */
-const MEMORY = { process: 170_000_000, connection: 80_000 };
-
-export function memoryFor(connections: number): number {
-  return MEMORY.process + connections * MEMORY.connection;
-}
-
-/** How long the service takes to stop at most in production, in seconds. */
-export function stopTimeFor({ STOP_DEADLINE_SECONDS }: Configuration): number {
-  return STOP_DEADLINE_SECONDS + (GRACE + END_TIMEOUT) / 1_000;
+/** Expects enough memory in MiB for MAX_CONNECTIONS, and enough seconds for a graceful stop. */
+export function expectEnough(
+  { MAX_CONNECTIONS, STOP_DEADLINE_SECONDS }: Configuration,
+  { memory = Number.POSITIVE_INFINITY, seconds }: { readonly memory?: number; readonly seconds: number },
+): void {
+  // The memory of a process under load, and of a connection that sends a body: docs/growing.md.
+  expect(memory * 2 ** 20).toBeGreaterThanOrEqual(170_000_000 + MAX_CONNECTIONS * 80_000);
+  expect(seconds).toBeGreaterThan(STOP_DEADLINE_SECONDS + (GRACE + END_TIMEOUT) / 1_000);
 }

@@ -1,5 +1,5 @@
 import { checkRequirements, whyFails } from '@animal-store/test-kit/not-run';
-import { composeCommand, PROMTOOL, whyNoImage } from './programs.ts';
+import { composeCommand, whyNoImage } from './programs.ts';
 
 export default checkRequirements({
   image: {
@@ -14,8 +14,8 @@ export default checkRequirements({
   },
   promtool: {
     tests: 'the tests of the alerts in tools/deploy',
-    whyMissing: () => whyFails(`${PROMTOOL} --version`),
-    remedy: "To run them, install Debian's package prometheus, or set PROMTOOL.",
+    whyMissing: () => whyFails('promtool --version'),
+    remedy: "To run them, install Debian's package prometheus.",
   },
   systemd: {
     tests: 'the tests of the systemd unit in tools/deploy',

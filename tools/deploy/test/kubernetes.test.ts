@@ -3,7 +3,7 @@ import { freshFile } from '@animal-store/test-kit/fresh-folder';
 import { startService } from '@animal-store/test-kit/service';
 import { expect, inject, test } from 'vitest';
 import { parse } from 'yaml';
-import { configurationOf, IMAGE_ENVIRONMENT, memoryFor, stopTimeFor, withSecrets } from './environment.ts';
+import { configurationOf, expectEnough, IMAGE_ENVIRONMENT, withSecrets } from './environment.ts';
 import { MONITORING, promtool } from './programs.ts';
 
 const folder = new URL('../kubernetes/', import.meta.url);
@@ -132,16 +132,10 @@ test('the manifests configure a service on MongoDB, with a key or without', () =
   expect(configuration({ API_KEYS_FILE: '' }).configuredKeys.size).toBe(0);
 });
 
-test('the memory limit is at least the need of MAX_CONNECTIONS', () => {
-  const { memory } = container.resources.limits;
-  expect(memory).toMatch(/^\d+Mi$/);
-  const { MAX_CONNECTIONS } = configuration();
-  expect(Number.parseInt(memory, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(MAX_CONNECTIONS));
-});
-
-test('the termination grace period leaves time for a graceful stop', () => {
-  const needed = container.lifecycle.preStop.sleep.seconds + stopTimeFor(configuration());
-  expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(needed);
+test('the manifests allow the memory that MAX_CONNECTIONS needs, and the time of a graceful stop', () => {
+  const seconds = pod.terminationGracePeriodSeconds - container.lifecycle.preStop.sleep.seconds;
+  const memory = /^(\d+)Mi$/.exec(container.resources.limits.memory);
+  expectEnough(configuration(), { memory: Number(memory?.[1]), seconds });
 });
 
 test('the service responds with 200 to each probe', async () => {

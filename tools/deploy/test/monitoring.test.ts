@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { startService } from '@animal-store/test-kit/service';
+import { callsTo, startService } from '@animal-store/test-kit/service';
 import { expect, inject, test } from 'vitest';
-import { callsTo, MONITORING, promtool } from './programs.ts';
+import { MONITORING, promtool } from './programs.ts';
 
 const METRIC = /\b(?:http|storage|log|animal_store|nodejs|process)_\w+/g;
 const LABELLED = /\b((?:http|storage|animal_store)_\w+)\{([^}]*)\}/g;
@@ -13,7 +13,7 @@ function dashboard(): { panels: { title: string; targets: { expr: string }[] }[]
 /** The metrics of a service that has created and listed a pet. */
 async function readMetrics(): Promise<string> {
   await using service = await startService();
-  const { call, add } = callsTo(new URL(service.url).origin);
+  const { call, add } = callsTo(service.url);
   await add('Rex');
   await call('/v1/pets');
   return await (await call('/metrics')).text();

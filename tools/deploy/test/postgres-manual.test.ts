@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { fromSources, run } from '@animal-store/test-kit/programs';
+import { IMAGE } from '@animal-store/test-servers/postgres/server';
 import { expect, inject, test } from 'vitest';
-import { addressOf, docker, documented, POSTGRES_IMAGE, ROOT, startContainer } from './programs.ts';
+import { addressOf, docker, documented, startContainer } from './programs.ts';
 
 /** Starts a server for the running test, and returns ways to run commands beside it. */
 async function startServer() {
-  const id = await startContainer('--publish=127.0.0.1::5432', '--env=POSTGRES_PASSWORD=secret', POSTGRES_IMAGE);
+  const id = await startContainer('--publish=127.0.0.1::5432', '--env=POSTGRES_PASSWORD=secret', IMAGE);
   const address = await addressOf(id, 5432);
   /** Runs a line in the shell of the user postgres. An image may ask for the password at the socket, too; Debian does not. */
   const asPostgres = (line: string) =>
@@ -16,10 +16,9 @@ async function startServer() {
   /** Runs a line in that shell which knows the URL of the database for a role. */
   const as = (role: string, line: string) => asPostgres(`POSTGRES_URL=${url(role, '127.0.0.1:5432')}; cd; ${line}`);
   /** Runs the command line as a role. */
-  const cli = async (role: string, command: string) => {
-    const environment = { STORAGE: 'postgres', POSTGRES_URL: url(role, address) };
-    const words = ['--conditions=@animal-store/source', `${ROOT}/apps/cli/src/main.ts`, ...command.split(' ')];
-    return (await promisify(execFile)(process.execPath, words, { env: environment })).stdout;
+  const cli = (role: string, command: string) => {
+    const env = { STORAGE: 'postgres', POSTGRES_URL: url(role, address) };
+    return run(process.execPath, [...fromSources('cli'), ...command.split(' ')], { env });
   };
   return { asPostgres, as, cli };
 }

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fromSources, ROOT } from '@animal-store/test-kit/programs';
+import { callsTo } from '@animal-store/test-kit/service';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
-import { ROOT, run } from './packages.ts';
+import { run } from './packages.ts';
 
 const consumer = inject('consumer');
 
@@ -24,9 +26,11 @@ beforeAll(() => {
 
 /** Starts an application of this repository, and resolves to what it has written when that matches, or it has ended. */
 function outputOf(application: string, words: string[], environment: Record<string, string>, until = /never/) {
-  const args = ['--conditions=@animal-store/source', join(ROOT, 'apps', application, 'src/main.ts'), ...words];
   const env = { PATH: process.env['PATH'], STORAGE: join(INSTALLED, 'adapter.js'), ...environment };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...fromSources(application), ...words], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   return new Promise<{ output: string; code: number | null }>((resolve) => {
     let output = '';
@@ -50,12 +54,8 @@ describe('an adapter of another repository', () => {
     const { output } = await outputOf('http', [], environment, /curl .*\n/);
     expect(output).toMatch(/ACME_SHELF: shelves are made of glass/);
     const [, url, key] = /listens at (\S+).*this run: +(\S+)\n {2}Storage: +the shelves of Acme\n/s.exec(output) ?? [];
-    const response = await fetch(`${url}/pets`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: '{"name":"Rex","categoryId":1}',
-    });
-    expect([response.status, await response.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);
+    const response = await callsTo(url as string).add('Rex', key);
+    expect(await response.text()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807}');
   });
 
   test('is logged in production by the value of STORAGE', async () => {

@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { PNPM } from '@animal-store/test-kit/own-packages';
-
-export const ROOT: string = fileURLToPath(new URL('../../..', import.meta.url));
+import { ROOT } from '@animal-store/test-kit/programs';
 
 export interface Manifest {
   readonly name: string;

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ROOT } from '@animal-store/test-kit/programs';
 import { expect, inject, test } from 'vitest';
-import { folderOf, PACKAGES, programOf, promisedOutput, ROOT, readManifest, readmeOf, run } from './packages.ts';
+import { folderOf, PACKAGES, programOf, promisedOutput, readManifest, readmeOf, run } from './packages.ts';
 import { installed, oldestNode, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');

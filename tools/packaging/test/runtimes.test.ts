@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startService } from '@animal-store/test-kit/service';
+import { callsTo, startService } from '@animal-store/test-kit/service';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
 import { folderOf, PACKAGES, packagesOf, programOf, promisedOutput, readManifest, run } from './packages.ts';
@@ -56,13 +56,11 @@ test.skipIf(inject('missing').includes('Bun'))(
     const child = spawn(bun as string, ['--conditions=@animal-store/source', example]);
     onTestFinished(() => void child.kill());
     const [line] = await once(child.stdout, 'data');
-    const pets = `${/http:\S+/.exec(String(line))?.[0]}v1/pets`;
-    const headers = { authorization: 'Bearer the-key-of-an-example', 'content-type': 'application/json' };
-    const body = '{"name":"Rex","categoryId":9223372036854775807}';
-    const added = await fetch(pets, { method: 'POST', headers, body });
-    expect([added.status, await added.text()]).toEqual([201, `{"id":1,${body.slice(1)}`]);
-    const tooLarge = await fetch(pets, { method: 'POST', headers, body: ' '.repeat(70_000) });
-    expect([tooLarge.status, (await fetch(pets)).status]).toEqual([413, 401]);
+    const { call, add } = callsTo(/http:\S+/.exec(String(line))?.[0] as string);
+    const key = 'the-key-of-an-example';
+    expect(await (await add('Rex', key)).text()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807}');
+    expect((await call('/v1/pets', key, { method: 'POST', body: ' '.repeat(70_000) })).status).toBe(413);
+    expect((await call('/v1/pets')).status).toBe(401);
   },
 );
 

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-
-const MAIN = fileURLToPath(new URL('../../../apps/http/src/main.ts', import.meta.url));
+import { fromSources } from './programs.ts';
 
 /** The API key of the service. */
 export const KEY = 'the-key-of-the-tests';
@@ -22,7 +20,7 @@ export interface Service extends AsyncDisposable {
  * @throws Error if the process ends before it listens.
  */
 export async function startService(environment: NodeJS.ProcessEnv = {}): Promise<Service> {
-  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
+  const child = spawn(process.execPath, fromSources('http'), {
     env: { PORT: '0', STORAGE: 'memory', API_KEYS: KEY, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -43,4 +41,17 @@ export async function startService(environment: NodeJS.ProcessEnv = {}): Promise
       await exit;
     },
   };
+}
+
+/** Calls a service at an origin, with this key or another. */
+export function callsTo(origin: string) {
+  const call = (path: string, key = KEY, init: RequestInit = {}) =>
+    fetch(new URL(path, origin), {
+      ...init,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    });
+  /** Creates a pet. */
+  const add = (name: string, key = KEY) =>
+    call('/v1/pets', key, { method: 'POST', body: `{"name":"${name}","categoryId":9223372036854775807}` });
+  return { call, add };
 }
