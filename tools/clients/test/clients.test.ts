@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { type Service, startService } from '@animal-store/test-kit/service';
+import { callsTo, type Service, startService } from '@animal-store/test-kit/service';
 import { describe, expect, inject, test } from 'vitest';
 import type { Language } from '../src/global-setup.ts';
 import { createWorkspace, EXAMPLES, installPythonPackages, type Workspace } from '../src/workspace.ts';
@@ -32,31 +32,51 @@ async function runExample(name: string, environment: Service['environment']): Pr
   }
 }
 
-async function call({ environment: { BASE_URL, API_KEY } }: Service, body?: object) {
-  const response = await fetch(`${BASE_URL}/pets`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return response.text();
+/** The examples that show one thing, and what a service and each of them must do. */
+interface Topic {
+  readonly files: Readonly<Record<string, Language | undefined>>;
+  /** @param run Runs the example, by default with the variables of the service. */
+  check(run: (environment?: Service['environment']) => Promise<string>, service: Service): Promise<void>;
 }
 
-type Examples = Readonly<Record<string, Language | undefined>>;
+const storedIn = async ({ url }: Service) => (await callsTo(url).call('/v1/pets')).text();
 
-const REQUESTS: Examples = { 'first-request.sh': 'curl' };
-const INT64: Examples = { 'int64.js': undefined, 'int64.py': 'Python', 'int64.go': 'Go', 'Int64.java': 'Java' };
-const PAGES: Examples = { 'pages.js': undefined, 'pages.py': 'Python' };
-const RETRIES: Examples = { 'retries.js': undefined, 'retries.py': 'Python' };
-
-test('int64.js says in one line that Node.js 20 is too old', () => {
-  const words = ['--import=data:text/javascript,delete JSON.rawJSON', join(EXAMPLES, 'int64.js')];
-  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
-  expect([status, stderr]).toEqual([1, 'int64.js needs JSON.rawJSON, as in Node.js 22\n']);
-});
-
-function testExamples(examples: Examples, run: (name: string) => Promise<void>): void {
-  for (const [name, needs] of Object.entries(examples)) testIn(needs)(name, () => run(name));
-}
+const TOPICS: Readonly<Record<string, Topic>> = {
+  'sends requests in': {
+    files: { 'first-request.sh': 'curl' },
+    async check(run) {
+      expect((await run()).trim()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
+    },
+  },
+  'keeps all digits in': {
+    files: { 'int64.js': undefined, 'int64.py': 'Python', 'int64.go': 'Go', 'Int64.java': 'Java' },
+    async check(run, service) {
+      expect(await run()).toBe('9223372036854775807\n');
+      expect(await storedIn(service)).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
+    },
+  },
+  'reads every page in': {
+    files: { 'pages.js': undefined, 'pages.py': 'Python' },
+    async check(run, service) {
+      const { add } = callsTo(service.url);
+      for (let count = 0; count < 250; count += 1) await add('Rex');
+      expect(await run()).toBe('250\n');
+    },
+  },
+  'creates one pet in spite of lost responses and errors in': {
+    files: { 'retries.js': undefined, 'retries.py': 'Python' },
+    async check(run, service) {
+      await using proxy = await startUnreliableProxy(service.environment.BASE_URL);
+      expect(await run({ ...service.environment, BASE_URL: proxy.url })).toBe('201\n');
+      expect(await storedIn(service)).toBe('[{"id":1,"name":"Rex","categoryId":42}]');
+      const waits = proxy.arrivals.slice(1).map((arrival, index) => arrival - (proxy.arrivals[index] as number));
+      expect(waits).toHaveLength(4);
+      // The pauses of Retry-After in the responses with 503 and 429.
+      expect(waits[1]).toBeGreaterThanOrEqual(990);
+      expect(waits[2]).toBeGreaterThanOrEqual(990);
+    },
+  },
+};
 
 interface Client {
   /** The folder of its program in `programs/`. */
@@ -127,10 +147,9 @@ function parseDigits(output: string): unknown {
   return JSON.parse(output, digits as (name: string, value: unknown) => unknown);
 }
 
-// Downloading packages for the first time takes minutes.
 describe('docs/examples', () => {
   test('has only files that a test runs and docs/clients.md links', () => {
-    const run = [REQUESTS, INT64, PAGES, RETRIES, CLIENTS].flatMap((examples) => Object.keys(examples));
+    const run = [CLIENTS, ...Object.values(TOPICS).map(({ files }) => files)].flatMap((files) => Object.keys(files));
     // This one is a server: tools/packaging runs it.
     const files = readdirSync(EXAMPLES)
       .filter((name) => name !== 'bun.ts')
@@ -140,42 +159,19 @@ describe('docs/examples', () => {
     expect(files.filter((name) => !manual.includes(`](examples/${name})`))).toEqual([]);
   });
 
-  describe('sends requests in', () => {
-    testExamples(REQUESTS, async (name) => {
-      await using service = await startService();
-      const output = await runExample(name, service.environment);
-      expect(output.trim()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
-    });
+  test('int64.js says in one line that Node.js 20 is too old', () => {
+    const words = ['--import=data:text/javascript,delete JSON.rawJSON', join(EXAMPLES, 'int64.js')];
+    const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, 'int64.js needs JSON.rawJSON, as in Node.js 22\n']);
   });
 
-  describe('keeps all digits in', () => {
-    testExamples(INT64, async (name) => {
-      await using service = await startService();
-      expect(await runExample(name, service.environment)).toBe('9223372036854775807\n');
-      expect(await call(service)).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
-    });
-  });
-
-  describe('reads every page in', () => {
-    testExamples(PAGES, async (name) => {
-      await using service = await startService();
-      for (let count = 0; count < 250; count += 1) await call(service, { name: 'Rex', categoryId: count });
-      expect(await runExample(name, service.environment)).toBe('250\n');
-    });
-  });
-
-  describe('creates one pet in spite of lost responses and errors in', () => {
-    testExamples(RETRIES, async (name) => {
-      await using service = await startService();
-      await using proxy = await startUnreliableProxy(service.environment.BASE_URL);
-      expect(await runExample(name, { ...service.environment, BASE_URL: proxy.url })).toBe('201\n');
-      expect(await call(service)).toBe('[{"id":1,"name":"Rex","categoryId":42}]');
-      const waits = proxy.arrivals.slice(1).map((arrival, index) => arrival - (proxy.arrivals[index] as number));
-      expect(waits).toHaveLength(4);
-      // The pauses of Retry-After in the responses with 503 and 429.
-      expect(waits[1]).toBeGreaterThanOrEqual(990);
-      expect(waits[2]).toBeGreaterThanOrEqual(990);
-    });
+  describe.each(Object.entries(TOPICS))('%s', (_, { files, check }) => {
+    for (const [name, needs] of Object.entries(files)) {
+      testIn(needs)(name, async () => {
+        await using service = await startService();
+        await check((environment = service.environment) => runExample(name, environment), service);
+      });
+    }
   });
 
   describe('generates a client that compiles, creates, pages to the end and reads errors, with', () => {
