@@ -13,12 +13,10 @@ import {
 } from 'node:fs';
 import { request } from 'node:http';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { ROOT } from '@animal-store/test-kit/programs';
 import { KEY } from '@animal-store/test-kit/service';
 import { describe, expect, onTestFinished, test } from 'vitest';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const { PATH = '', HOME } = process.env;
 
@@ -116,10 +114,13 @@ describe('npm start and npm run cli', () => {
       await expect.poll(npm.output).toContain('"listening"');
       expect(commandsIn(npm.pid)).toEqual([expect.stringContaining('npm'), expect.stringContaining('/main.ts')]);
       const port = Number(/127\.0\.0\.1:(\d+)/.exec(npm.output())?.[1]);
-      const finish = await beginRequest(port);
+      const fields = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', expect: '100-continue' };
+      const creation = request({ port, path: '/v1/pets', method: 'POST', headers: fields });
+      await once(creation, 'continue');
       stop(npm.pid);
       await expect.poll(npm.output).toContain('"stopping"');
-      expect(await finish()).toBe(201);
+      const [response] = await once(creation.end('{"name":"Rex","categoryId":1}'), 'response');
+      expect(response.resume().statusCode).toBe(201);
       await npm.ended;
       // An earlier connection would prolong the grace of the stop.
       await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
@@ -143,32 +144,8 @@ function start(cwd: string, env: NodeJS.ProcessEnv) {
   npm.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
   });
-  let isRunning = true;
   // All processes have inherited the pipe.
-  const ended = once(npm, 'close').then(() => {
-    isRunning = false;
-  });
-  onTestFinished(() => {
-    if (isRunning) process.kill(-pid, 'SIGKILL');
-  });
+  const ended = once(npm, 'close');
+  onTestFinished(() => void (npm.stdout.closed || process.kill(-pid, 'SIGKILL')));
   return { pid, output: () => output, ended };
-}
-
-/** Sends a request without the end of its body; resolves when the service reads it. The result sends the end. */
-async function beginRequest(port: number): Promise<() => Promise<number>> {
-  const body = '{"name":"Rex","categoryId":1}';
-  const headers = {
-    authorization: `Bearer ${KEY}`,
-    'content-type': 'application/json',
-    'content-length': body.length,
-    expect: '100-continue',
-  };
-  const begun = request({ port, path: '/v1/pets', method: 'POST', headers });
-  await once(begun, 'continue');
-  begun.write(body.slice(0, 10));
-  return async function finish() {
-    begun.end(body.slice(10));
-    const [response] = await once(begun, 'response');
-    return response.resume().statusCode;
-  };
 }
