@@ -27,8 +27,7 @@ describeWithMongo('a service that moves from SQLite to a replica set', () => {
     onTestFinished(() => set.stop());
     const file = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
     const cluster = { MONGODB_URL: set.url('moved') };
-    const before = await startService({ STORAGE: 'sqlite', ...file });
-    onTestFinished(() => before[Symbol.asyncDispose]());
+    await using before = await startService({ STORAGE: 'sqlite', ...file });
     const { key } = await cli(file, 'keys', 'issue', '--holder', 'the zoo');
     const client = createClient({ url: before.url, key: key as string });
     const create = (name: string) =>
@@ -49,8 +48,7 @@ describeWithMongo('a service that moves from SQLite to a replica set', () => {
     expect(alreadyCopied).toBeGreaterThan(PROGRESS);
     expect(Number(copied) + Number(alreadyCopied)).toBeGreaterThanOrEqual(callers.created.size);
 
-    const after = await startService({ STORAGE: 'mongodb', ...cluster, PORT: new URL(before.url).port });
-    onTestFinished(() => after[Symbol.asyncDispose]());
+    await using _ = await startService({ STORAGE: 'mongodb', ...cluster, PORT: new URL(before.url).port });
     await progress();
     await callers.stop();
     const [[first, id] = ['']] = [...callers.created];

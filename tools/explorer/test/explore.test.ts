@@ -19,10 +19,6 @@ describe('explore', () => {
     });
   });
 
-  test('finds nothing if each client adds by one command', async () => {
-    expect(await failureOf('atomic update')).toBeNull();
-  });
-
   test('leaves out the steps that an error does not need', async () => {
     expect(await failureOf('error at any time')).toEqual({ schedule: ['it breaks'], error: 'it is broken' });
   });
