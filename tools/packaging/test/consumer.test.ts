@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '@animal-store/test-kit/programs';
 import { describe, inject, test } from 'vitest';
-import { run } from './packages.ts';
 import { installed } from './runtimes.ts';
 
 const COMPILERS = {
@@ -47,12 +47,12 @@ describe.each(Object.entries(COMPILERS))('a strict program that %s compiles', (_
     ['bundler', 'es2022'],
   ])(
     'can use the packages as they are declared, and not otherwise, with the modules of %s',
-    (moduleResolution, module) => {
+    async (moduleResolution, module) => {
       const folder = mkdtempSync(join(inject('consumer'), 'strict-'));
       const compilerOptions = { ...OPTIONS, module, moduleResolution };
       writeFileSync(join(folder, 'program.ts'), PROGRAM);
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-      run(process.execPath, [join(compiler, 'bin/tsc'), '--pretty', 'false'], folder);
+      await run(process.execPath, [join(compiler, 'bin/tsc'), '--pretty', 'false'], { cwd: folder });
     },
   );
 });

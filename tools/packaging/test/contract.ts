@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '@animal-store/test-kit/programs';
 import { expect } from 'vitest';
-import { run } from './packages.ts';
 
 /**
  * Runs a test file that applies the contract to an adapter. Every test must run and pass.
@@ -9,17 +9,13 @@ import { run } from './packages.ts';
  * @param consumer The folder of a project that depends on the packed packages.
  * @param name Of the file, without extension.
  */
-export function expectContractToPass(consumer: string, name: string, tests: string, node = process.execPath): void {
+export async function expectContractToPass(consumer: string, name: string, tests: string, node = process.execPath) {
   writeFileSync(join(consumer, `${name}.test.js`), tests);
   const vitest = join(consumer, 'node_modules/vitest/vitest.mjs');
   // The places of the storages go with the project.
-  const environment = { ...process.env, TMPDIR: consumer };
-  run(
-    node,
-    [vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile=${name}.json`, name],
-    consumer,
-    environment,
-  );
+  const env = { ...process.env, TMPDIR: consumer };
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${name}.json`];
+  await run(node, [vitest, 'run', ...reporters, name], { cwd: consumer, env });
   const { success, numPassedTests, numTotalTests } = JSON.parse(readFileSync(join(consumer, `${name}.json`), 'utf8'));
   expect(success).toBe(true);
   expect(numPassedTests).toBeGreaterThanOrEqual(35);

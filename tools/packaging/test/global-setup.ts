@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { checkRequirements } from '@animal-store/test-kit/not-run';
+import { run } from '@animal-store/test-kit/programs';
 import type { TestProject } from 'vitest/node';
-import { folderOf, libraries, PACKAGES, packAll, readManifest, run, tarball } from './packages.ts';
+import { folderOf, libraries, PACKAGES, packAll, readManifest, tarball } from './packages.ts';
 import { installRuntimes, RUNTIMES } from './runtimes.ts';
 
 declare module 'vitest' {
@@ -33,8 +34,8 @@ export default async function setup(project: TestProject): Promise<() => void> {
   const consumer = mkdtempSync(join(tmpdir(), 'animal-store-consumer-'));
   const remove = () => rmSync(consumer, { recursive: true, force: true });
   try {
-    packAll(consumer);
-    install(consumer);
+    await packAll(consumer);
+    await install(consumer);
   } catch (error) {
     remove();
     throw error;
@@ -46,7 +47,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   };
 }
 
-function install(consumer: string): void {
+async function install(consumer: string): Promise<void> {
   writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
   const hasLibraries = (name: string): boolean => {
     const manifest = readManifest(folderOf(name));
@@ -55,12 +56,12 @@ function install(consumer: string): void {
   };
   // --offline: the tarballs contain everything that these packages need.
   const selfContained = PACKAGES.filter((name) => !hasLibraries(name)).map((name) => `./${tarball(name)}`);
-  run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...selfContained], consumer);
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...selfContained], { cwd: consumer });
   // The others get the libraries that are installed in this repository, without a registry.
   for (const name of PACKAGES.filter(hasLibraries)) {
     const folder = join(consumer, 'node_modules/@animal-store', name);
     mkdirSync(folder, { recursive: true });
-    run('tar', ['-xzf', tarball(name), '--strip-components=1', '-C', folder], consumer);
+    await run('tar', ['-xzf', tarball(name), '--strip-components=1', '-C', folder], { cwd: consumer });
     for (const library of libraries(readManifest(folderOf(name)))) {
       const link = join(consumer, 'node_modules', library);
       mkdirSync(dirname(link), { recursive: true });

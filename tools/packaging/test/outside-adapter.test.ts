@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fromSources, ROOT } from '@animal-store/test-kit/programs';
+import { fromSources, ROOT, run } from '@animal-store/test-kit/programs';
 import { callsTo } from '@animal-store/test-kit/service';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
-import { run } from './packages.ts';
 
 const consumer = inject('consumer');
 
@@ -17,11 +16,11 @@ const INSTALLED = join(consumer, 'node_modules', NAME);
 /** The package, as its author writes it: docs/writing-an-adapter.md. */
 const STARTER = join(ROOT, 'docs/adapter-starter');
 
-beforeAll(() => {
-  run('npm', ['pack', '--pack-destination', consumer], STARTER);
+beforeAll(async () => {
+  await run('npm', ['pack', '--pack-destination', consumer], { cwd: STARTER });
   mkdirSync(INSTALLED, { recursive: true });
   const packed = 'acme-animal-store-shelves-1.0.0.tgz';
-  run('tar', ['-xzf', packed, '--strip-components=1', '-C', INSTALLED], consumer);
+  await run('tar', ['-xzf', packed, '--strip-components=1', '-C', INSTALLED], { cwd: consumer });
 });
 
 /** Starts an application of this repository, and resolves to what it has written when that matches, or it has ended. */
@@ -45,8 +44,8 @@ function outputOf(application: string, words: string[], environment: Record<stri
 }
 
 describe('an adapter of another repository', () => {
-  test('passes the contract', () => {
-    expectContractToPass(consumer, 'acme', readFileSync(join(STARTER, 'adapter.test.js'), 'utf8'));
+  test('passes the contract', async () => {
+    await expectContractToPass(consumer, 'acme', readFileSync(join(STARTER, 'adapter.test.js'), 'utf8'));
   });
 
   test('is served over HTTP, with its description and its warnings', async () => {

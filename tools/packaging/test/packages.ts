@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PNPM } from '@animal-store/test-kit/own-packages';
-import { ROOT } from '@animal-store/test-kit/programs';
+import { ROOT, run } from '@animal-store/test-kit/programs';
 
 export interface Manifest {
   readonly name: string;
@@ -34,23 +33,11 @@ export function libraries({ dependencies, peerDependencies }: Manifest): string[
   return Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !name.startsWith('@animal-store/'));
 }
 
-/** Runs a program to its end, and returns its output. Throws an Error with its output if it fails. */
-export function run(
-  program: string,
-  args: readonly string[],
-  cwd: string,
-  env: NodeJS.ProcessEnv = process.env,
-): string {
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd, env, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`);
-  return stdout;
-}
-
 /** Packs every published package. */
-export function packAll(to: string): void {
+export async function packAll(to: string): Promise<void> {
   const [command, ...pnpm] = PNPM;
   const filters = PACKAGES.map((name) => `--filter=./packages/${name}`);
-  run(command, [...pnpm, '--recursive', ...filters, 'pack', '--pack-destination', to], ROOT);
+  await run(command, [...pnpm, '--recursive', ...filters, 'pack', '--pack-destination', to], { cwd: ROOT });
 }
 
 export const readmeOf = (name: string): string => readFileSync(join(folderOf(name), 'README.md'), 'utf8');

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { run } from '@animal-store/test-kit/programs';
 import { describe, expect, inject, test } from 'vitest';
-import { folderOf, PACKAGES, readManifest, run, tarball } from './packages.ts';
+import { folderOf, PACKAGES, readManifest, tarball } from './packages.ts';
 
 const consumer = inject('consumer');
 const bin = (name: string) => join(import.meta.dirname, '../node_modules/.bin', name);
@@ -17,12 +18,12 @@ function filesOf(name: string): string[] {
 describe.each(PACKAGES)('%s, packed', (name) => {
   const installed = join(consumer, 'node_modules/@animal-store', name);
 
-  test('is correct for publint', () => {
-    run(bin('publint'), ['run', tarball(name), '--strict', '--level=suggestion'], consumer);
+  test('is correct for publint', async () => {
+    await run(bin('publint'), ['run', tarball(name), '--strict', '--level=suggestion'], { cwd: consumer });
   });
 
-  test('has types for every entry point, in each way that modules are resolved', () => {
-    run(bin('attw'), [tarball(name), '--profile=esm-only', '--no-color'], consumer);
+  test('has types for every entry point, in each way that modules are resolved', async () => {
+    await run(bin('attw'), [tarball(name), '--profile=esm-only', '--no-color'], { cwd: consumer });
   });
 
   test('contains each module with its declarations and its source, README, changelog, licence, and no other file', () => {

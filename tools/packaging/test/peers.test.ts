@@ -45,6 +45,6 @@ describe('with the oldest libraries in the ranges of its peers', () => {
       storageContract('${name}', tested);
       archiveContract('${name}', tested);
     `;
-    expectContractToPass(oldConsumer(), name, tests);
+    await expectContractToPass(oldConsumer(), name, tests);
   });
 });

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '@animal-store/test-kit/programs';
+import { ROOT, run } from '@animal-store/test-kit/programs';
 import { expect, inject, test } from 'vitest';
-import { folderOf, PACKAGES, programOf, promisedOutput, readManifest, readmeOf, run } from './packages.ts';
+import { folderOf, PACKAGES, programOf, promisedOutput, readManifest, readmeOf } from './packages.ts';
 import { installed, oldestNode, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');
@@ -17,7 +17,7 @@ test.each(PACKAGES)('the README of %s says where the package runs', (name) => {
   }
 });
 
-test('the programs of all READMEs compile in strict mode', () => {
+test('the programs of all READMEs compile in strict mode', async () => {
   const folder = join(consumer, 'strict-readmes');
   mkdirSync(folder);
   for (const name of PACKAGES) writeFileSync(join(folder, `${name}.mts`), programOf(name));
@@ -26,12 +26,13 @@ test('the programs of all READMEs compile in strict mode', () => {
     ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-  run(join(ROOT, 'node_modules/.bin/tsc'), ['--pretty', 'false'], folder);
+  await run(join(ROOT, 'node_modules/.bin/tsc'), ['--pretty', 'false'], { cwd: folder });
 });
 
-test('the program of the first page runs in the clone as it is written', () => {
+test('the program of the first page runs in the clone as it is written', async () => {
   const [, script = ''] = /^```sh\n(cd packages.*?)^```$/ms.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
-  expect(run('sh', ['-c', script], ROOT).trim().split('\n')).toEqual(promisedOutput(script));
+  const output = await run('sh', ['-c', script], { cwd: ROOT });
+  expect(output.trim().split('\n')).toEqual(promisedOutput(script));
 });
 
 test('the README of domain names each error code', () => {

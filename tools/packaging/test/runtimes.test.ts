@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '@animal-store/test-kit/programs';
 import { callsTo, startService } from '@animal-store/test-kit/service';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
-import { folderOf, PACKAGES, packagesOf, programOf, promisedOutput, readManifest, run } from './packages.ts';
+import { folderOf, PACKAGES, packagesOf, programOf, promisedOutput, readManifest } from './packages.ts';
 import { oldestNode, RUNTIMES, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');
@@ -71,15 +72,18 @@ for (const runtime of RUNTIMES) {
     const runProgram = (file: string, program: string, environment: NodeJS.ProcessEnv = {}) => {
       const [command, ...args] = runtime.command;
       writeFileSync(join(consumer, file), program);
-      return run(command, [...args, file], consumer, { PATH: process.env['PATH'], ...environment });
+      return run(command, [...args, file], { cwd: consumer, env: { PATH: process.env['PATH'], ...environment } });
     };
 
-    test.each(PACKAGES.filter((name) => supports(name, runtime)))('%s can be imported by its entry points', (name) => {
-      const entries = Object.keys(readManifest(folderOf(name)).exports).map((entry) => entry.slice(1));
-      const imports = entries.map((entry) => `import '@animal-store/${name}${entry}';`);
-      const program = [...imports, "console.log('imported');"].join('\n');
-      expect(runProgram(`import-${name}-in-${slug}.mjs`, program)).toBe('imported\n');
-    });
+    test.each(PACKAGES.filter((name) => supports(name, runtime)))(
+      '%s can be imported by its entry points',
+      async (name) => {
+        const entries = Object.keys(readManifest(folderOf(name)).exports).map((entry) => entry.slice(1));
+        const imports = entries.map((entry) => `import '@animal-store/${name}${entry}';`);
+        const program = [...imports, "console.log('imported');"].join('\n');
+        expect(await runProgram(`import-${name}-in-${slug}.mjs`, program)).toBe('imported\n');
+      },
+    );
 
     const shown = PACKAGES.filter((name) => packagesOf(programOf(name)).every((other) => supports(other, runtime)));
     test.each(shown.filter((name) => name !== 'adapter-contract'))(
@@ -87,16 +91,16 @@ for (const runtime of RUNTIMES) {
       async (name) => {
         const program = programOf(name);
         const environment = await environmentOf(name, program);
-        const output = runProgram(`readme-of-${name}-in-${slug}.mjs`, program, environment);
+        const output = await runProgram(`readme-of-${name}-in-${slug}.mjs`, program, environment);
         expect(plain(output)).toBe(plain(promisedOutput(program).join('\n')));
       },
     );
 
     if (supports('adapter-contract', runtime)) {
-      test('an adapter passes the contract', () => {
+      test('an adapter passes the contract', async () => {
         // The README's example is an adapter that supports fewer versions of Node.js than the contract.
         const tests = shown.includes('adapter-contract') ? programOf('adapter-contract') : MEMORY_CONTRACT;
-        expectContractToPass(consumer, `contract-in-${slug}`, tests, runtime.command[0]);
+        await expectContractToPass(consumer, `contract-in-${slug}`, tests, runtime.command[0]);
       });
     }
   });
