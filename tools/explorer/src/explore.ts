@@ -8,7 +8,8 @@ const MAX_STEPS = 1_000;
 /** An error, and the names of the steps that lead to it. */
 export interface Failing {
   readonly schedule: readonly string[];
-  readonly error: unknown;
+  /** Its message. */
+  readonly error: string;
 }
 
 export interface Explored {
@@ -61,7 +62,8 @@ async function runOnce(scenario: Scenario, choose: Choose): Promise<Failing | nu
       if (schedule.push(step.name) > MAX_STEPS) throw new Error(`a run has more than ${MAX_STEPS} steps`);
       await world.take(step);
     }
-    if (world.failure !== null) return { schedule, error: world.failure };
+    const { failure } = world;
+    if (failure !== null) return { schedule, error: failure instanceof Error ? failure.message : String(failure) };
     if (countResources() > resources) throw new Error('a real timer or real work is pending');
     return null;
   } finally {

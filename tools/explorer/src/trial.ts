@@ -9,12 +9,11 @@ const ROOT = new URL('../../../', import.meta.url);
 export type SeededError = readonly [title: string, path: string, from: string, to: string];
 
 /** A finding, as one line of JSON for the test that runs the program of the scenario. */
-export interface Finding extends Omit<Explored, 'failing'> {
+export interface Finding extends Explored {
   readonly title: string;
   /** The deliberate error in the modules, or null for the modules as they are. */
   readonly seeded: string | null;
   readonly seed: number;
-  readonly failing: { readonly schedule: readonly string[]; readonly error: string } | null;
 }
 
 export const IS_NIGHTLY = process.env['ALL_TESTS'] === 'nightly';
@@ -39,10 +38,8 @@ export async function trial<Modules>(
 ): Promise<void> {
   const entries = paths.map((path) => new URL(path, ROOT));
   async function report(seeded: string | null, modules: readonly object[]): Promise<void> {
-    const { runs, failing } = await explore(scenarioOf(Object.assign({}, ...modules)), OPTIONS);
-    const error = failing?.error instanceof Error ? failing.error.message : String(failing?.error);
-    const found = failing && { schedule: failing.schedule, error };
-    console.log(JSON.stringify({ title, seeded, seed: OPTIONS.seed, runs, failing: found } satisfies Finding));
+    const explored = await explore(scenarioOf(Object.assign({}, ...modules)), OPTIONS);
+    console.log(JSON.stringify({ title, seeded, seed: OPTIONS.seed, ...explored } satisfies Finding));
   }
   await report(null, await Promise.all(entries.map(({ href }) => import(href))));
   for (const [seeded, path, from, to] of errors) {
