@@ -64,14 +64,11 @@ export async function startPartitionableSet(
     for (const proxy of proxies.values()) proxy.heal();
   }
 
-  const { kill, start, pause, resume } = processes;
   return {
+    ...processes,
+
     /** The ports in the order of their priorities; the first member is the primary at the start. */
     members,
-    kill,
-    start,
-    pause,
-    resume,
 
     /** The URL of a database on it. */
     url: (database: string) => `mongodb://${members.map(addressOf).join(',')}/${database}?replicaSet=rs0`,
