@@ -6,9 +6,9 @@ import { MONITORING, promtool } from './programs.ts';
 const METRIC = /\b(?:http|storage|log|animal_store|nodejs|process)_\w+/g;
 const LABELLED = /\b((?:http|storage|animal_store)_\w+)\{([^}]*)\}/g;
 
-function dashboard(): { panels: { title: string; targets: { expr: string }[] }[] } {
-  return JSON.parse(readFileSync(new URL('grafana-dashboard.json', MONITORING), 'utf8'));
-}
+const { panels }: { panels: { title: string; targets: { expr: string }[] }[] } = JSON.parse(
+  readFileSync(new URL('grafana-dashboard.json', MONITORING), 'utf8'),
+);
 
 /** The metrics of a service that has created and listed a pet. */
 async function readMetrics(): Promise<string> {
@@ -41,7 +41,6 @@ test.each(['alerts.yaml', 'grafana-dashboard.json'])(
 );
 
 test('grafana-dashboard.json shows the chosen instances in every panel', () => {
-  const { panels } = dashboard();
   for (const { title, targets } of panels) {
     for (const { expr } of targets) {
       const selectors = expr.match(/\{[^}]*\}/g) ?? [];
@@ -52,7 +51,6 @@ test('grafana-dashboard.json shows the chosen instances in every panel', () => {
 });
 
 test('grafana-dashboard.json shows durations of operations without those of probes, metrics and documents', () => {
-  const { panels } = dashboard();
   const durations = panels.flatMap(({ targets }) =>
     targets.filter(({ expr }) => expr.includes('http_request_duration_seconds_bucket')),
   );
