@@ -6,7 +6,8 @@ import type { Add, Find, History, List, Operation, Pet } from './history.ts';
 /** A call as a client plans it. Its effect lies between its invocation and its completion, or later if it is unknown. */
 const plan = fc.record({
   type: fc.constantFrom('add', 'add', 'find', 'list'),
-  invoked: fc.nat(100),
+  /** Before the calls of the cases below. */
+  invoked: fc.integer({ min: -200, max: -100 }),
   beforeEffect: fc.nat(10),
   afterEffect: fc.nat(10),
   outcome: fc.constantFrom('ok', 'ok', 'ok', 'failed', 'unknown', 'unknown and stored', 'unknown and stored later'),
@@ -81,19 +82,18 @@ const rex: Pet = { id: 9_001, name: 'Rex', status: 'sold' };
 const max: Pet = { id: 9_002, name: 'Max' };
 const rexAgain: Pet = { ...rex, id: 9_003 };
 
-type From = readonly [invoked: number, completed: number];
+type Times = readonly [invoked: number, completed: number];
 
-/** The times of a call after every call of a valid history. */
-const later = ([invoked, completed]: From) => ({ invoked: 1_000 + invoked, completed: 1_000 + completed });
-
-const add = (from: From, { id: _, ...sent }: Pet, result: Add['result'], key?: string): Add => {
-  return { type: 'add', ...sent, ...(key && { key }), ...later(from), result };
+const add = ([invoked, completed]: Times, { id: _, ...sent }: Pet, result: Add['result'], key?: string): Add => {
+  return { type: 'add', ...sent, ...(key && { key }), invoked, completed, result };
 };
 
-const find = (from: From, id: number, result: Find['result']): Find => ({ type: 'find', id, ...later(from), result });
+const find = ([invoked, completed]: Times, id: number, result: Find['result']): Find => {
+  return { type: 'find', id, invoked, completed, result };
+};
 
-const page = (from: From, pets: readonly Pet[], next: string | null = null, status?: string): List => {
-  return { type: 'list', after: 9_000, ...(status && { status }), ...later(from), result: { pets, next } };
+const page = ([invoked, completed]: Times, pets: readonly Pet[], next: string | null = null, status?: string): List => {
+  return { type: 'list', after: 9_000, ...(status && { status }), invoked, completed, result: { pets, next } };
 };
 
 type Case = readonly [title: string, operations: readonly Operation[], stored: readonly Pet[]];
