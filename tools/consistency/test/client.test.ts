@@ -4,8 +4,8 @@ import { describeWithMongo, startReplicaSet } from '@animal-store/test-servers/m
 import { onTestFinished, test } from 'vitest';
 import { startCallers } from './callers.ts';
 
-/** How often the service or its database is killed; the environment can ask for more. */
-const KILLS = Number(process.env['CONSISTENCY_KILLS'] ?? 12);
+/** How often the service or its database is killed. */
+const KILLS = 12;
 
 /** One kill of so many is the database's. */
 const DATABASE_SHARE = 4;
