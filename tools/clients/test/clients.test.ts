@@ -13,23 +13,19 @@ const testIn = (needs?: Language) => test.skipIf(needs !== undefined && inject('
 async function runExample(name: string, environment: Service['environment']): Promise<string> {
   using workspace = createWorkspace();
   const { folder, run } = workspace;
-  switch (extname(name)) {
-    case '.js':
-      return await run(process.execPath, [name], environment);
-    case '.py':
-      await installPythonPackages(workspace);
-      return await run('python3', [name], environment);
-    case '.sh':
-      return await run('sh', ['-eu', name], environment);
-    case '.go':
-      return await run('go', ['run', name], environment);
-    default: {
-      // A program in Java begins with the commands that load its library and run it.
-      const commands = [...readFileSync(join(folder, name), 'utf8').matchAll(/^\/\/ (?:mvn|java) .*$/gm)];
-      const script = commands.map(([line]) => line.slice(3).replace(/^mvn .*/, '$& --quiet --batch-mode >&2'));
-      return await run('sh', ['-euc', script.join('\n')], environment);
-    }
-  }
+  // A program in Java begins with the commands that load its library and run it.
+  const lines = [...readFileSync(join(folder, name), 'utf8').matchAll(/^\/\/ (?:mvn|java) .*$/gm)];
+  const java = lines.map(([line]) => line.slice(3).replace(/^mvn .*/, '$& --quiet --batch-mode >&2')).join('\n');
+  const commands: Readonly<Record<string, readonly [string, ...string[]]>> = {
+    '.js': [process.execPath, name],
+    '.py': ['python3', name],
+    '.sh': ['sh', '-eu', name],
+    '.go': ['go', 'run', name],
+    '.java': ['sh', '-euc', java],
+  };
+  if (extname(name) === '.py') await installPythonPackages(workspace);
+  const [program, ...words] = commands[extname(name)] as [string, ...string[]];
+  return await run(program, words, environment);
 }
 
 /** The examples that show one thing, and what a service and each of them must do. */
