@@ -5,7 +5,7 @@ import { startService } from '@animal-store/test-kit/service';
 import { expect, onTestFinished } from 'vitest';
 import { checkHistory } from './check-history.ts';
 import { startClients } from './clients.ts';
-import { type Faults, injectFaults } from './faults.ts';
+import { type FaultPlan, injectFaults } from './faults.ts';
 import type { History } from './history.ts';
 import { createServiceClient } from './service-client.ts';
 
@@ -20,21 +20,15 @@ const CLIENTS = 16;
  * Expects that clients of two processes see consistent pets while their database suffers faults.
  *
  * @param environment The variables that lead the processes to the database.
- * @param options The seconds and kinds of faults, and the database's own diagnosis.
  */
-export async function checkConsistency(
-  environment: Readonly<Record<string, string>>,
-  { seconds, faults, diagnose }: { seconds: number; faults: Faults; diagnose: () => Promise<string> },
-): Promise<void> {
+export async function checkConsistency(environment: Readonly<Record<string, string>>, plan: FaultPlan): Promise<void> {
   const startClient = async () => {
     const service = await startService(environment);
     onTestFinished(() => service[Symbol.asyncDispose]());
     return createServiceClient(service.url);
   };
   const clients = startClients([await startClient(), await startClient()], CLIENTS);
-  const end = performance.now() + seconds * 1_000;
-  const until = () => performance.now() > end;
-  const injecting = injectFaults(faults, { until, acknowledged: clients.acknowledged, diagnose });
+  const injecting = injectFaults(plan, clients.acknowledged);
   await Promise.race([injecting, clients.ended]);
   const counts = await injecting;
   const history = await clients.finish();

@@ -3,6 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Faults of a database by name. Each function injects a fault and repairs it. */
 export type Faults = Readonly<Record<string, () => Promise<void>>>;
 
+export interface FaultPlan {
+  readonly faults: Faults;
+  readonly seconds: number;
+  /** Returns the database's own diagnosis. */
+  readonly diagnose: () => Promise<string>;
+}
+
 /** How long the database may take to recover from a fault, in milliseconds. */
 const RECOVERY_TIMEOUT = 300_000;
 
@@ -14,18 +21,14 @@ const PROGRESS = 100;
  * always complete.
  *
  * @param acknowledged How many pets have been acknowledged so far.
- * @param diagnose Returns the database's own diagnosis.
  * @returns How often each fault happened.
  * @throws Error if the database does not recover.
  */
 export async function injectFaults(
-  faults: Faults,
-  {
-    until,
-    acknowledged,
-    diagnose,
-  }: { until: () => boolean; acknowledged: () => number; diagnose: () => Promise<string> },
+  { faults, seconds, diagnose }: FaultPlan,
+  acknowledged: () => number,
 ): Promise<Record<string, number>> {
+  const end = performance.now() + seconds * 1_000;
   const counts = Object.fromEntries(Object.keys(faults).map((fault) => [fault, 0]));
 
   async function recovery(after: string): Promise<void> {
@@ -43,12 +46,12 @@ export async function injectFaults(
   do {
     for (const [fault, inject] of shuffled(Object.entries(faults))) {
       const count = counts[fault] as number;
-      if (until() && count > 0) break;
+      if (performance.now() > end && count > 0) break;
       await inject();
       counts[fault] = count + 1;
       await recovery(fault);
     }
-  } while (!until());
+  } while (performance.now() <= end);
   return counts;
 }
 
