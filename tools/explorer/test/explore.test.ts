@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { findingsOf } from './findings.ts';
 
 /** What the explorer finds in a scenario of worlds.ts. */
@@ -6,6 +6,9 @@ async function failureOf(name: string) {
   const [finding] = await findingsOf(new URL('worlds.ts', import.meta.url), name);
   return finding?.failing;
 }
+
+// The nights draw others, in which other schedules come first.
+beforeEach(() => void vi.stubEnv('SEED', '1'));
 
 describe('explore', () => {
   test('finds the schedule in which two clients lose an update, and prints it as names', async () => {
