@@ -24,13 +24,6 @@ const FORM_IN_WORDS =
   'URL must be postgres://[user:password@]host[:port]/database[?options], and the special characters of each part ' +
   'percent-encoded';
 
-/** By `sslmode` or `ssl`. What verifies does it as `verify-full`: the certificate and the name of the server. */
-const TLS: Readonly<Record<string, object | false>> = {
-  ...{ disable: false, false: false, 0: false, 'no-verify': { rejectUnauthorized: false }, allow: {}, prefer: {} },
-  ...{ require: {}, 'verify-ca': {}, 'verify-full': {}, true: {}, 1: {} },
-};
-const TLS_FILES = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' };
-
 /** Options that change the texts of the server or its protocol. */
 const REJECTED = ['binary', 'client_encoding', 'encoding', 'replication'];
 
@@ -82,17 +75,24 @@ function decoded(part: string | undefined): string | undefined {
 
 /** Undefined if the URL says nothing about TLS. */
 function tlsOf(query: Readonly<Record<string, string>>): object | false | undefined {
-  const { ssl, sslmode = ssl } = query;
-  const mode = sslmode !== undefined && Object.hasOwn(TLS, sslmode) ? TLS[sslmode] : undefined;
-  if (sslmode !== undefined && mode === undefined) {
-    throw wrong('sslmode in URL must be disable, no-verify, allow, prefer, require, verify-ca or verify-full');
-  }
-  const files = Object.entries(TLS_FILES).filter(([name]) => name in query);
-  if (mode === false || (mode === undefined && files.length === 0)) return mode;
-  return { ...mode, ...Object.fromEntries(files.map(([name, as]) => [as, readPem(name, query[name] as string)])) };
+  const { ssl, sslmode = ssl, sslrootcert, sslcert, sslkey } = query;
+  if ([sslmode, sslrootcert, sslcert, sslkey].every((option) => option === undefined)) return undefined;
+  const options = optionsOf(sslmode);
+  if (options === false) return false;
+  const [ca, cert] = [readPem('sslrootcert', sslrootcert), readPem('sslcert', sslcert)];
+  return { ...options, ca, cert, key: readPem('sslkey', sslkey) };
 }
 
-function readPem(name: string, file: string): string {
+/** What verifies does it as `verify-full`: the certificate and the name of the server. */
+function optionsOf(sslmode = 'verify-full'): object | false {
+  if (['disable', 'false', '0'].includes(sslmode)) return false;
+  if (sslmode === 'no-verify') return { rejectUnauthorized: false };
+  if (['allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'true', '1'].includes(sslmode)) return {};
+  throw wrong('sslmode in URL must be disable, no-verify, allow, prefer, require, verify-ca or verify-full');
+}
+
+function readPem(name: string, file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
   try {
     const text = readFileSync(file, 'utf8');
     if (name === 'sslkey') createPrivateKey(text);
