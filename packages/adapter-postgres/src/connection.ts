@@ -2,9 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { causeOfConnecting, kindOf } from './failures.ts';
-import { startSession, TIME_LIMITS } from './session.ts';
+import { startSession } from './session.ts';
 import { type Query, type Statement, statement } from './statements.ts';
 import type { Server } from './url.ts';
+
+/** In milliseconds. A call ends after 2.2 seconds, and goes on waiting neither for connections nor for tables. */
+export const TIME_LIMITS = {
+  /** Opening a connection, the handshakes of TLS and authentication included. */
+  connect: 4_000,
+  /** The wait of a call for a connection. */
+  queue: 2_000,
+  /** The time in which a call that was led to a read-only server tries others, and its pause before each. */
+  elsewhere: 1_500,
+  pause: 200,
+  /** The time from sending a statement to its result: longer than the limit of its work on the server (session.ts). */
+  response: 1_900,
+  idle: 60_000,
+  /** The age at which a connection is replaced: the new one checks the format and the other state. */
+  lifetime: 60_000,
+};
 
 /** How often a statement is tried that the server wants to be repeated. */
 const MAX_TRIES = 10;

@@ -2,31 +2,14 @@ import { StorageMisconfigured } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { POOLER, READ_ONLY } from './failures.ts';
 
-/** In milliseconds. A call ends after 2.2 seconds, and goes on waiting neither for connections nor for tables. */
-export const TIME_LIMITS = {
-  /** Opening a connection, the handshakes of TLS and authentication included. */
-  connect: 4_000,
-  /** Creating the tables. */
-  create: 4_000,
-  /** The wait of a call for a connection. */
-  queue: 2_000,
-  /** The time in which a call that was led to a read-only server tries others, and its pause before each. */
-  elsewhere: 1_500,
-  pause: 200,
-  /** The work of a statement on the server, waiting for locks included. */
-  statement: 1_500,
-  /** The time from sending a statement to its result. */
-  response: 1_900,
-  idle: 60_000,
-  /** The age at which a connection is replaced: the new one checks the format and the other state. */
-  lifetime: 60_000,
-};
+/** The limit of the work of a statement on the server in milliseconds, waiting for locks included. */
+const STATEMENT_TIMEOUT = 1_500;
 
 /**
  * The settings of every connection, whatever the URL, the role or the database says. The limit of time comes first, because
  * that of the role would end the others. An index serves every statement, so that plans don't depend on the data.
  */
-const START = `SET statement_timeout = ${TIME_LIMITS.statement}; SET lock_timeout = 0; SET idle_session_timeout = 0;
+const START = `SET statement_timeout = ${STATEMENT_TIMEOUT}; SET lock_timeout = 0; SET idle_session_timeout = 0;
   SET row_security = off; SET client_encoding = 'UTF8'; SET default_transaction_isolation = 'read committed';
   SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;
   SELECT set_config('animal_store.clients', coalesce(current_setting('animal_store.clients', true), '') || '+', false)

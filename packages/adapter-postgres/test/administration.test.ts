@@ -5,7 +5,7 @@ import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, schemaOf, serverUrl, sql } from '@animal-store/test-servers/postgres';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { TIME_LIMITS } from '../src/session.ts';
+import { TIME_LIMITS } from '../src/connection.ts';
 import { asOwner, asRole, freshStorage, lineOf, openStorage } from './fixtures.ts';
 
 const unavailable = { code: 'storage_unavailable' };
