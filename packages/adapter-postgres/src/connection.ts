@@ -12,8 +12,8 @@ export const TIME_LIMITS = {
   connect: 4_000,
   /** The wait of a call for a connection. */
   queue: 2_000,
-  /** The time in which a call that was led to a read-only server tries others, and its pause before each. */
-  elsewhere: 1_500,
+  /** The time in which a call is repeated, and the longest pause before each repetition. */
+  repeat: 1_500,
   pause: 200,
   /** The time from sending a statement to its result: longer than the limit of its work on the server (session.ts). */
   response: 1_900,
@@ -21,9 +21,6 @@ export const TIME_LIMITS = {
   /** The age at which a connection is replaced: the new one checks the format and the other state. */
   lifetime: 60_000,
 };
-
-/** How often a statement is tried that the server wants to be repeated. */
-const MAX_TRIES = 10;
 
 /** What processes of the server wait for that still work on a statement; null if none does. */
 const WAIT_EVENTS = statement(`SELECT string_agg(coalesce(wait_event, 'nothing'), ', ') FROM pg_stat_activity
@@ -101,38 +98,15 @@ export async function openConnection(
     await closeEnded();
   }
 
-  /** Runs a statement on a connection of a pool, and again if the server wants it. */
-  async function run<T>(pool: pg.Pool, statement: Statement, values: unknown[]): Promise<T> {
-    const begin = performance.now();
-    for (let tried = 1; ; tried += 1) {
-      const client = await takeConnection(pool);
-      if (performance.now() - begin > TIME_LIMITS.queue) {
-        // The caller is about to give up.
-        client.release();
-        throw unavailable(new Error(`no connection within ${TIME_LIMITS.queue} ms`));
-      }
-      try {
-        const { rows } = await client.query({ ...statement, values, rowMode: 'array' });
-        client.release();
-        return rows[0]?.[0];
-      } catch (failure) {
-        const kind = kindOf(failure);
-        if (kind === 'no response') await onLost(pool, client);
-        else client.release(kind !== 'rolled back' && kind !== 'rejection');
-        const isRepeated = kind === 'rolled back' || kind === 'read-only';
-        if (!isRepeated || tried === MAX_TRIES) throw failure;
-      }
-    }
-  }
-
-  const read: Query = (statement, ...values) => run(readers, statement, values);
-  const write: Query = async (statement, ...values) => {
+  const read = queryOn(readers, (client) => onLost(readers, client));
+  const run = queryOn(writers, (client) => onLost(writers, client));
+  const write: Query = async (...statement) => {
     if (abandoned.size > 0) await closeEnded();
-    return run(writers, statement, values);
+    return run(...statement);
   };
 
   // Pools whose first connection fails hold nothing.
-  (await takeConnection(readers)).release();
+  (await repeated(() => connect(readers))).release();
   return {
     read,
     write,
@@ -171,17 +145,53 @@ function createPool(
 }
 
 /**
- * Takes a connection from a pool. If the server is read-only, a proxy may lead the next connection to another one.
+ * Runs statements on connections of a pool. A failure decides what becomes of the connection and the statement: see `kindOf`.
  *
- * @throws DomainError `storage_unavailable`
+ * @param onNoResponse Takes the connection. Its error, if any, replaces that of the statement.
  */
-async function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
-  for (const begin = performance.now(); ; await sleep(TIME_LIMITS.pause)) {
+function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown): Query {
+  async function run(statement: Statement, values: unknown[], begin: number) {
+    const client = await connect(pool);
+    if (performance.now() - begin > TIME_LIMITS.queue) {
+      // The caller is about to give up.
+      client.release();
+      throw unavailable(new Error(`no connection within ${TIME_LIMITS.queue} ms`));
+    }
     try {
-      return await pool.connect();
+      const { rows } = await client.query({ ...statement, values, rowMode: 'array' });
+      client.release();
+      return rows[0]?.[0];
     } catch (failure) {
-      const isLast = performance.now() - begin > TIME_LIMITS.elsewhere;
-      if (isLast || kindOf(failure) !== 'read-only') throw unavailable(causeOfConnecting(failure));
+      const kind = kindOf(failure);
+      if (kind === 'no response') await onNoResponse(client);
+      else client.release(kind !== 'rolled back' && kind !== 'rejection');
+      throw failure;
+    }
+  }
+  return (statement, ...values) => repeated((begin) => run(statement, values, begin));
+}
+
+/** Takes a connection from a pool. If it can't be opened, that is `storage_unavailable`, unless another server may do. */
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (failure) {
+    throw kindOf(failure) === 'read-only' ? failure : unavailable(causeOfConnecting(failure));
+  }
+}
+
+/** Tries again while the server wants it, with longer and longer pauses. An attempt gets the time at which the first began. */
+async function repeated<T>(attempt: (begin: number) => Promise<T>): Promise<T> {
+  const begin = performance.now();
+  for (let pause = 1; ; pause = Math.min(2 * pause, TIME_LIMITS.pause)) {
+    try {
+      return await attempt(begin);
+    } catch (failure) {
+      const kind = kindOf(failure);
+      const isRepeated = kind === 'rolled back' || kind === 'read-only';
+      // Later the caller would get a timeout instead of the failure.
+      if (!isRepeated || performance.now() - begin > TIME_LIMITS.repeat) throw failure;
+      await sleep(pause);
     }
   }
 }

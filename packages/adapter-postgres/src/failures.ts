@@ -48,14 +48,16 @@ function codeOf(failure: unknown): string {
 }
 
 /**
- * What a failure says, which decides what becomes of its connection, and whether the statement is repeated:
+ * What a failure of a statement says, and what becomes of its connection and of the statement:
  *
- * - `no response`: an error of the driver or the network. The server may still work on the statement.
- * - `read-only`: a proxy may lead the next connection to another server. The connection is closed, the statement repeated.
- * - `rolled back`: the connection is kept, the statement repeated.
- * - `misconfiguration`: waiting does not help, the operator must change something. The connection is closed.
- * - `rejection`: the server rejects the statement or its values, which is a defect. The connection is kept.
- * - `other`: an error of the server. The connection is closed.
+ * | kind               | what happened                                                     | connection | statement   |
+ * | ------------------ | ----------------------------------------------------------------- | ---------- | ----------- |
+ * | `no response`      | an error of the driver or the network: it may still be worked on  | is lost    | fails       |
+ * | `read-only`        | a proxy may lead the next connection to another server            | is closed  | is repeated |
+ * | `rolled back`      | it may succeed if it is repeated                                  | is kept    | is repeated |
+ * | `misconfiguration` | waiting does not help, the operator must change something         | is closed  | fails       |
+ * | `rejection`        | the server rejects it or its values, which is a defect            | is kept    | fails       |
+ * | `other`            | another error of the server                                       | is closed  | fails       |
  */
 export function kindOf(failure: unknown) {
   const code = codeOf(failure);
