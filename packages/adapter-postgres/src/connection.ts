@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
+import { createAbandoned } from './abandoned.ts';
 import { causeOfConnecting, kindOf } from './failures.ts';
 import { startSession } from './session.ts';
-import { type Query, type Statement, statement } from './statements.ts';
+import type { Query, Statement } from './statements.ts';
 import type { Server } from './url.ts';
 
 /** In milliseconds. A call ends after 2.2 seconds, and goes on waiting neither for connections nor for tables. */
@@ -21,10 +22,6 @@ export const TIME_LIMITS = {
   /** The age at which a connection is replaced: the new one checks the format and the other state. */
   lifetime: 60_000,
 };
-
-/** What processes of the server wait for that still work on a statement; null if none does. */
-const WAIT_EVENTS = statement(`SELECT string_agg(coalesce(wait_event, 'nothing'), ', ') FROM pg_stat_activity
-  WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`);
 
 /** Statements that may wait for a standby go to `write`. Both throw errors of the server and of the driver. */
 export interface Connection {
@@ -45,7 +42,19 @@ export function poolSizes(max = 5): { readonly read: number; readonly write: num
 }
 
 /**
- * Opens a pool of connections for reads, and one for writes. They replace lost connections.
+ * Opens a pool of connections for reads, and one for writes. They replace closed connections.
+ *
+ * | event                      | idle     | busy                                   | abandoned                |
+ * | -------------------------- | -------- | -------------------------------------- | ------------------------ |
+ * | a read                     | → busy   | waits                                  |                          |
+ * | a write                    | → busy   | waits                                  | → closed, unless the     |
+ * |                            |          |                                        | server works on any: the |
+ * |                            |          |                                        | write fails at once      |
+ * | a response                 |          | → idle or closed: see `kindOf`         | is ignored               |
+ * | no response                |          | a read: → closed, a write: → abandoned |                          |
+ * | no response on another one | → closed |                                        |                          |
+ * | the age of 60 s            | → closed | → closed with the response             |                          |
+ * | `end`                      | → closed | → closed, with the response or without | → closed                 |
  *
  * @param openDatabase Prepares and checks the database of each new connection.
  * @throws DomainError `storage_unavailable` if no connection can be made.
@@ -57,52 +66,26 @@ export async function openConnection(
 ) {
   /** The processes of connections on the server. */
   const processIds = new WeakMap<pg.ClientBase, number>();
+  /** Since pg 8.20 the pool waits for it (https://node-postgres.com/apis/pool). */
   async function onConnect(client: pg.ClientBase): Promise<void> {
     processIds.set(client, await startSession(client));
     await openDatabase(client);
   }
-  const readers = createPool(config, sizes.read, onConnect);
-  const writers = createPool(config, sizes.write, onConnect);
+  const readers = createPool({ ...config, onConnect, max: sizes.read });
+  const writers = createPool({ ...config, onConnect, max: sizes.write });
 
-  /**
-   * Connections on which a write got no response. The server keeps them until their commits end, whatever the client does: if
-   * each such write got a new one, they would take all connections of the server.
-   */
-  const abandoned = new Set<pg.PoolClient>();
-
-  /**
-   * Closes the abandoned connections once the server works on none of them.
-   *
-   * @throws DomainError `storage_unavailable` while the server works on one of them.
-   */
-  async function closeEnded(): Promise<void> {
-    const asked = [...abandoned];
-    const ids = asked.map((client) => processIds.get(client));
-    const events = await read<string | null>(WAIT_EVENTS, ids);
-    if (events !== null) {
-      const reason = events.includes('SyncRep') ? 'a synchronous standby' : events;
-      throw unavailable(new Error(`a write still waits on the server for ${reason}`));
-    }
-    for (const client of asked) if (abandoned.delete(client)) client.release(true);
-  }
-
-  /**
-   * Takes a connection on which the server has not responded: a reader is closed, a writer is abandoned. While the server works
-   * on it, later writes fail at once and take no other connection. Its error, if any, replaces that of the statement.
-   */
-  async function onLost(pool: pg.Pool, client: pg.PoolClient): Promise<void> {
-    // The server may be silent on every connection.
-    for (const each of [readers, writers]) closeIdle(each);
-    if (pool === readers || pool.ending) return client.release(true);
-    abandoned.add(client);
-    await closeEnded();
-  }
-
-  const read = queryOn(readers, (client) => onLost(readers, client));
-  const run = queryOn(writers, (client) => onLost(writers, client));
+  const read = queryOn(readers, (client) => {
+    closeIdle(readers, writers);
+    client.release(true);
+  });
+  const abandoned = createAbandoned(read);
+  const writeOnce = queryOn(writers, (client) => {
+    closeIdle(readers, writers);
+    return abandoned.add(client, processIds.get(client));
+  });
   const write: Query = async (...statement) => {
-    if (abandoned.size > 0) await closeEnded();
-    return run(...statement);
+    if (abandoned.exist()) await abandoned.closeAll();
+    return writeOnce(...statement);
   };
 
   // Pools whose first connection fails hold nothing.
@@ -111,23 +94,16 @@ export async function openConnection(
     read,
     write,
     end() {
-      for (const client of abandoned) client.release(true);
-      abandoned.clear();
+      abandoned.end();
       return Promise.all([readers.end(), writers.end()]);
     },
   };
 }
 
-/** @param onConnect Prepares each new connection, and rejects it if it is unsuitable. */
-function createPool(
-  config: pg.ClientConfig,
-  max: number,
-  onConnect: (client: pg.ClientBase) => Promise<void>,
-): pg.Pool {
+function createPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     ...config,
     fallback_application_name: 'animal-store',
-    max,
     connectionTimeoutMillis: TIME_LIMITS.connect,
     query_timeout: TIME_LIMITS.response,
     idleTimeoutMillis: TIME_LIMITS.idle,
@@ -135,8 +111,6 @@ function createPool(
     keepAlive: true,
     // Idle connections keep no process alive, even if the server is silent when they are closed.
     allowExitOnIdle: true,
-    // Since pg 8.20 the pool waits for it (https://node-postgres.com/apis/pool).
-    onConnect,
   });
   // A connection was lost: the pool removes an idle one, and the statement on a busy one fails.
   pool.on('error', () => {});
@@ -196,12 +170,14 @@ async function repeated<T>(attempt: (begin: number) => Promise<T>): Promise<T> {
   }
 }
 
-/** Calls that come later get none of them: the pool serves its callers in their order. */
-function closeIdle(pool: pg.Pool): void {
-  for (let count = pool.idleCount; count > 0; count -= 1) {
-    pool.connect().then(
-      (client) => client.release(true),
-      () => {},
-    );
+/** The server may be silent on all of them. Calls that come later get none: a pool serves its callers in their order. */
+function closeIdle(...pools: pg.Pool[]): void {
+  for (const pool of pools) {
+    for (let count = pool.idleCount; count > 0; count -= 1) {
+      pool.connect().then(
+        (client) => client.release(true),
+        () => {},
+      );
+    }
   }
 }

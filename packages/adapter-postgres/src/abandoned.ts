@@ -1,0 +1,47 @@
+import { unavailable } from '@animal-store/domain/ports';
+import type pg from 'pg';
+import { type Query, statement } from './statements.ts';
+
+/** What processes of the server wait for that still work on a statement; null if none does. */
+const WAIT_EVENTS = statement(`SELECT string_agg(coalesce(wait_event, 'nothing'), ', ') FROM pg_stat_activity
+  WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`);
+
+/**
+ * Connections on which a write got no response. The server keeps them until their commits end, whatever the client does: if
+ * each such write got a new one, they would take all connections of the server. So they keep their places in the pool.
+ */
+export function createAbandoned(read: Query) {
+  /** Their processes on the server. */
+  const processIds = new Map<pg.PoolClient, number | undefined>();
+  let isEnded = false;
+
+  /** Closes them. Throws `storage_unavailable` while the server works on one of them. */
+  async function closeAll(): Promise<void> {
+    const clients = [...processIds.keys()];
+    const events = await read<string | null>(WAIT_EVENTS, [...processIds.values()]);
+    if (events !== null) {
+      const reason = events.includes('SyncRep') ? 'a synchronous standby' : events;
+      throw unavailable(new Error(`a write still waits on the server for ${reason}`));
+    }
+    for (const client of clients) if (processIds.delete(client)) client.release(true);
+  }
+
+  return {
+    exist: () => processIds.size > 0,
+    closeAll,
+
+    /** Adds a connection, and closes all if the server works on none. */
+    async add(client: pg.PoolClient, processId: number | undefined): Promise<void> {
+      if (isEnded) return client.release(true);
+      processIds.set(client, processId);
+      await closeAll();
+    },
+
+    /** Closes them, and later ones at once. */
+    end(): void {
+      isEnded = true;
+      for (const client of processIds.keys()) client.release(true);
+      processIds.clear();
+    },
+  };
+}
