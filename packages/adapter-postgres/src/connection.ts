@@ -18,8 +18,7 @@ export const TIME_LIMITS = {
   pause: 200,
   /** The time from sending a statement to its result: longer than the limit of its work on the server (session.ts). */
   response: 1_900,
-  idle: 60_000,
-  /** The age at which a connection is replaced: the new one checks the format and the other state. */
+  /** The age at which a connection is replaced, also an idle one: the new one checks the format and the other state. */
   lifetime: 60_000,
 };
 
@@ -106,9 +105,8 @@ function createPool(config: pg.PoolConfig): pg.Pool {
     fallback_application_name: 'animal-store',
     connectionTimeoutMillis: TIME_LIMITS.connect,
     query_timeout: TIME_LIMITS.response,
-    idleTimeoutMillis: TIME_LIMITS.idle,
     maxLifetimeSeconds: TIME_LIMITS.lifetime / 1_000,
-    keepAlive: true,
+    idleTimeoutMillis: 0,
     // Idle connections keep no process alive, even if the server is silent when they are closed.
     allowExitOnIdle: true,
   });
