@@ -132,7 +132,7 @@ function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown
     try {
       const { rows } = await client.query({ ...statement, values, rowMode: 'array' });
       client.release();
-      return rows[0]?.[0];
+      return rows[0]?.[0] ?? null;
     } catch (failure) {
       const kind = kindOf(failure);
       if (kind === 'no response') await onNoResponse(client);

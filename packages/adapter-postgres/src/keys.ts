@@ -34,15 +34,11 @@ export function createPostgresKeyStore({ call }: Resource<Connection>): KeyStore
       await call(({ write }) => write(KEY_STATEMENTS.add, ...values));
     },
 
-    async find(digest) {
-      return (await call(({ read }) => read<ApiKey | undefined>(KEY_STATEMENTS.find, digest))) ?? null;
-    },
+    find: (digest) => call(({ read }) => read<ApiKey | null>(KEY_STATEMENTS.find, digest)),
 
     list: () => call(({ read }) => read<ApiKey[]>(KEY_STATEMENTS.list)),
 
-    async revoke(id, at) {
-      return (await call(({ write }) => write<ApiKey | undefined>(KEY_STATEMENTS.revoke, id, at))) ?? null;
-    },
+    revoke: (id, at) => call(({ write }) => write<ApiKey | null>(KEY_STATEMENTS.revoke, id, at)),
 
     prune: (before) => call(({ write }) => write<number>(KEY_STATEMENTS.prune, before)),
 

@@ -40,7 +40,7 @@ const insertion = (id: string, relation: string, order = '') => `INSERT INTO pet
   ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING RETURNING`;
 
 export const PET_STATEMENTS = {
-  /** Returns the id of each pet; null, or no row, for one that was not inserted. */
+  /** Returns the id of each pet; null for one that was not inserted. */
   create: {
     columns: NEW_PET,
     one: statement(`${insertion("nextval('pets_id_seq')", oneRecord(NEW_PET))} to_json(id)`),
@@ -88,7 +88,7 @@ export function createPetBatches({ read, write }: Connection) {
 
   /** Inserts pets by one statement. The idempotency key of one without an id is that of an earlier pet. */
   async function insert(rows: readonly NewRow[]): Promise<Outcome[]> {
-    const ids = await resultsOf<number | null | undefined>(write, PET_STATEMENTS.create, rows);
+    const ids = await resultsOf<number | null>(write, PET_STATEMENTS.create, rows);
     const outcomes = rows.map((row, index) => {
       const { name, categoryId, status } = row;
       const id = ids[index] ?? null;

@@ -118,7 +118,7 @@ const LOCK_STATE = statement(`${STATE} FOR KEY SHARE`);
 export async function checkReady({ read, write }: Connection, known: string | null): Promise<void> {
   const missing = await read<string | null>(MISSING_PRIVILEGES);
   if (missing !== null) throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${missing}`);
-  checkState(await write<State | undefined>(LOCK_STATE), known);
+  checkState(await write<State | null>(LOCK_STATE), known);
 }
 
 /**
@@ -127,8 +127,8 @@ export async function checkReady({ read, write }: Connection, known: string | nu
  * @param known The id of the database that this process has used; null if it has used none.
  * @throws StorageMisconfigured if the database has lost its state or an index, has another format, or is not the known one.
  */
-function checkState(state: State | undefined, known: string | null): string {
-  if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
+function checkState(state: State | null, known: string | null): string {
+  if (state === null) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
   checkFormat('the database', state.format, FORMAT);
   if (known !== null && state.id !== known) throw otherDatabase();
   if (state.errors.length > 0) throw new StorageMisconfigured(state.errors.join('; '));
@@ -145,5 +145,5 @@ export async function openSchema(client: pg.ClientBase, known: string | null): P
   const create = `SET LOCAL statement_timeout = ${CREATE_TIMEOUT}; ${CREATE_TABLES}; ${STATE}`;
   const query = { text: known === null ? create : STATE, rowMode: 'array', query_timeout: CREATE_TIMEOUT } as const;
   const results = [await client.query(query)].flat();
-  return checkState(results.at(-1)?.rows[0]?.[0], known);
+  return checkState(results.at(-1)?.rows[0]?.[0] ?? null, known);
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** A statement. Its result is the first column of its first row. */
+/** A statement. Its result is the first column of its first row; null if it has no row. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** Runs a statement as a transaction of its own. Returns its result as the driver decodes it; undefined if it has no row. */
+/** Runs a statement as a transaction of its own. Returns its result as the driver decodes it. */
 export type Query = <T>(statement: Statement, ...values: unknown[]) => Promise<T>;
 
 /** Every connection prepares a statement once. Its name is a hash, so that a name never stands for two texts. */
