@@ -2,8 +2,8 @@ import type { Resource } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 import { fromTime, toTime } from './keys.ts';
-import { NEW_PET, PET, type PetRow, petOf } from './pets.ts';
-import { eachRecord, jsonOf, type Statement, statement } from './statements.ts';
+import { COLUMNS, MEMBERS, NEW_PET, PET, type PetRow, petOf } from './pets.ts';
+import { givenMany, jsonOf, type Statement, statement } from './statements.ts';
 
 export const ARCHIVE_STATEMENTS = {
   read: statement(`SELECT to_json(ARRAY(
@@ -11,11 +11,9 @@ export const ARCHIVE_STATEMENTS = {
       json_build_object('holder', idempotency_holder, 'key', idempotency_key, 'fingerprint', idempotency_fingerprint) END)
     FROM pets WHERE id > $1 ORDER BY id LIMIT $2))`),
   restore: statement(`WITH restored AS (
-      INSERT INTO pets
-        (id, name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint, created_at)
-      OVERRIDING SYSTEM VALUE
-      SELECT id, name, "categoryId", status, holder, key, fingerprint, ${toTime('"createdAt"')}
-      FROM ${eachRecord({ id: 'bigint', ...NEW_PET, createdAt: 'bigint' })}
+      INSERT INTO pets (id, ${COLUMNS}, created_at) OVERRIDING SYSTEM VALUE
+      SELECT id, ${MEMBERS}, ${toTime('"createdAt"')}
+      FROM ${givenMany({ id: 'bigint', ...NEW_PET, createdAt: 'bigint' })}
       ON CONFLICT DO NOTHING
     )
     SELECT setval('pets_id_seq', greatest($2, last_value)) FROM pets_id_seq`),

@@ -5,59 +5,72 @@ import type { Connection } from './connection.ts';
 import { kindOf } from './failures.ts';
 import {
   type Columns,
-  eachRecord,
+  type CombinedStatement,
+  givenMany,
+  givenOne,
   LOGGED,
-  oneRecord,
-  type RecordStatement,
+  lookup,
   resultsOf,
   statement,
-  valueFor,
 } from './statements.ts';
 
 /** How many items one statement has at most. A page has up to 101 pets: together up to 4 megabytes. */
-const MAX_PETS = 500;
-const MAX_PAGES = 50;
+const PET_BATCH = { maxItems: 500 };
+const PAGE_BATCH = { maxItems: 50 };
 
 /** A pet in JSON, in which a number of 64 bits is a text. */
 export const PET = 'json_build_array(id, name, category_id::text, status)';
 
 export type PetRow = readonly [id: number, name: string, categoryId: string, status: PetStatus | null];
 
-/** A page as one value: the driver decodes one. */
-const page = (columns: Columns, condition: string, order: string) =>
-  valueFor(
-    { ...columns, after: 'bigint', limit: 'bigint' },
-    `to_json(ARRAY(SELECT ${PET} FROM pets WHERE ${condition} ORDER BY ${order} LIMIT given.limit))`,
-  );
+export function petOf([id, name, categoryId, status]: PetRow): Pet {
+  const pet: Omit<Required<Pet>, 'status'> = { id: BigInt(id), name, categoryId: BigInt(categoryId) };
+  return status === null ? pet : { ...pet, status };
+}
+
+/** A new pet with its idempotency key. */
+type NewRow = NewPet & Partial<Idempotency>;
 
 const KEY = { holder: 'text', key: 'text', fingerprint: 'text' };
 export const NEW_PET: Columns<NewRow> = { name: 'text', categoryId: 'bigint', status: 'text', ...KEY };
 
-/** Inserts the pets of a relation, except those whose idempotency key a pet has already. `id` is an expression. */
-const insertion = (id: string, relation: string, order = '') => `INSERT INTO pets
-    (id, name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint) OVERRIDING SYSTEM VALUE
-  SELECT ${id}, name, "categoryId", status, holder, key, fingerprint FROM ${relation} ${order}
-  ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING RETURNING`;
+/** The columns and the members of a new pet, in the same order. */
+export const COLUMNS = 'name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint';
+export const MEMBERS = 'name, "categoryId", status, holder, key, fingerprint';
+
+const INSERT = `INSERT INTO pets (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE`;
+const UNLESS_REPEATED =
+  'ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING';
+
+/** A page as one value: the driver decodes one. */
+const page = (columns: Columns, condition: string, order: string) =>
+  lookup(
+    { ...columns, after: 'bigint', limit: 'bigint' },
+    `to_json(ARRAY(SELECT ${PET} FROM pets WHERE ${condition} ORDER BY ${order} LIMIT given.limit))`,
+  );
 
 export const PET_STATEMENTS = {
-  /** Returns the id of each pet; null for one that was not inserted. */
+  /** Returns the id of each pet; null for one that was not inserted, because a pet has its idempotency key already. */
   create: {
     columns: NEW_PET,
-    one: statement(`${insertion("nextval('pets_id_seq')", oneRecord(NEW_PET))} to_json(id)`),
+    one: statement(`${INSERT} SELECT nextval('pets_id_seq'), ${MEMBERS} FROM ${givenOne(NEW_PET)}
+      ${UNLESS_REPEATED} RETURNING to_json(id)`),
     // The order of the keys prevents deadlocks of processes that repeat the same creations.
-    each: statement(`WITH numbered AS MATERIALIZED (
-        SELECT nextval('pets_id_seq') AS id, number, given.* FROM ${eachRecord(NEW_PET)}
-      ), created AS (${insertion('id', 'numbered', 'ORDER BY holder, key, id')} id)
+    many: statement(`WITH numbered AS MATERIALIZED (
+        SELECT nextval('pets_id_seq') AS id, number, given.* FROM ${givenMany(NEW_PET)}
+      ), created AS (
+        ${INSERT} SELECT id, ${MEMBERS} FROM numbered ORDER BY holder, key, id ${UNLESS_REPEATED} RETURNING id
+      )
       SELECT json_agg(created.id ORDER BY number) FROM numbered LEFT JOIN created USING (id)`),
   },
   /** Returns the pet that has an idempotency key, and whether it was created with the same fingerprint. */
-  findEarlier: valueFor(
+  findEarlier: lookup(
     KEY,
     `SELECT json_build_array(${PET}, idempotency_fingerprint = given.fingerprint) FROM pets
       WHERE idempotency_holder = given.holder AND idempotency_key = given.key`,
-    LOGGED,
+    `, ${LOGGED}`,
   ),
-  find: valueFor({ id: 'bigint' }, `SELECT ${PET} FROM pets WHERE id = given.id`),
+  find: lookup({ id: 'bigint' }, `SELECT ${PET} FROM pets WHERE id = given.id`),
   list: page({}, 'id > given.after', 'id'),
   // Only one index has the order `status, id`, so its choice does not depend on the number of pets with the status.
   listByStatus: page(
@@ -66,9 +79,6 @@ export const PET_STATEMENTS = {
     'status, id',
   ),
 } as const;
-
-/** A new pet with its idempotency key. */
-type NewRow = NewPet & Partial<Idempotency>;
 
 /** null: the idempotency key stands for another pet. */
 type Outcome = Creation | null | Error;
@@ -86,54 +96,49 @@ export function createPetBatches({ read, write }: Connection) {
     }
   }
 
-  /** Inserts pets by one statement. The idempotency key of one without an id is that of an earlier pet. */
+  /** Inserts pets, and finds the earlier ones of repeated idempotency keys. */
   async function insert(rows: readonly NewRow[]): Promise<Outcome[]> {
     const ids = await resultsOf<number | null>(write, PET_STATEMENTS.create, rows);
-    const outcomes = rows.map((row, index) => {
-      const { name, categoryId, status } = row;
+    const earlier = ids.includes(null) ? await findEarlier(rows.filter((_, index) => ids[index] === null)) : [];
+    return rows.map(({ name, categoryId, status }, index) => {
       const id = ids[index] ?? null;
-      if (id !== null) return { pet: { id: BigInt(id), name, categoryId, ...(status && { status }) }, created: true };
-      // Its failure is not that of the pets that were created.
-      return findEarlier(row).catch((failure: Error) => failure);
+      if (id === null) return earlier.shift() as Outcome;
+      return { pet: { id: BigInt(id), name, categoryId, ...(status && { status }) }, created: true };
     });
-    return Promise.all(outcomes);
   }
 
-  async function findAllEarlier(rows: readonly NewRow[]): Promise<Outcome[]> {
-    const found = await resultsOf<readonly [PetRow, isSame: boolean] | null>(write, PET_STATEMENTS.findEarlier, rows);
-    return found.map((earlier) => {
-      if (earlier === null) return unavailable(new Error('the pet of an idempotency key was just deleted'));
-      const [pet, isSame] = earlier;
-      return isSame ? { pet: petOf(pet), created: false } : null;
-    });
+  /** If it fails, that is the outcome of these pets alone. */
+  async function findEarlier(rows: readonly NewRow[]): Promise<Outcome[]> {
+    try {
+      const found = await resultsOf<readonly [PetRow, isSame: boolean] | null>(write, PET_STATEMENTS.findEarlier, rows);
+      return found.map((earlier) => {
+        if (earlier === null) return unavailable(new Error('the pet of an idempotency key was just deleted'));
+        const [pet, isSame] = earlier;
+        return isSame ? { pet: petOf(pet), created: false } : null;
+      });
+    } catch (failure) {
+      return rows.map(() => failure as Error);
+    }
   }
-  const findEarlier = createBatches(findAllEarlier, { maxItems: MAX_PETS });
 
   async function findAll(ids: readonly object[]): Promise<(Pet | null)[]> {
     const rows = await resultsOf<PetRow | null>(read, PET_STATEMENTS.find, ids);
     return rows.map((row) => row && petOf(row));
   }
 
-  const pages = (statement: RecordStatement) => {
+  const pages = (statement: CombinedStatement) => {
     const readLongest = async (selections: readonly PetSelection[]) => {
       const rows = await resultsOf<readonly PetRow[]>(read, statement, selections);
       return rows.map((page) => page.map(petOf));
     };
-    return createBatches<PetSelection, readonly Pet[]>((selections) => readPages(selections, readLongest), {
-      maxItems: MAX_PAGES,
-    });
+    return createBatches<PetSelection, readonly Pet[]>((selections) => readPages(selections, readLongest), PAGE_BATCH);
   };
 
   return {
     // One at a time: the ids of a batch are above those of the batch before.
-    create: createBatches(create, { maxItems: MAX_PETS }),
-    find: createBatches<{ readonly id: bigint }, Pet | null>(findAll, { maxItems: MAX_PETS }),
+    create: createBatches(create, PET_BATCH),
+    find: createBatches<{ readonly id: bigint }, Pet | null>(findAll, PET_BATCH),
     list: pages(PET_STATEMENTS.list),
     listByStatus: pages(PET_STATEMENTS.listByStatus),
   };
-}
-
-export function petOf([id, name, categoryId, status]: PetRow): Pet {
-  const pet: Omit<Required<Pet>, 'status'> = { id: BigInt(id), name, categoryId: BigInt(categoryId) };
-  return status === null ? pet : { ...pet, status };
 }

@@ -23,45 +23,43 @@ export const LOGGED = "pg_logical_emit_message(true, 'animal_store', '')";
 /** The members of a record, all that `R` has, with their types in SQL. */
 export type Columns<R = Record<string, unknown>> = Readonly<Record<keyof R & string, string>>;
 
-/**
- * A statement that serves calls which were combined: each of them gives it a record. It has two forms, because that for one
- * record costs the server less. Those of a lookup by id:
- *
- *     one:  SELECT (SELECT … WHERE id = given.id) FROM (SELECT $1::bigint AS "id") AS given
- *     each: SELECT json_agg((SELECT … WHERE id = given.id) ORDER BY number) FROM … the records of $1 …
- */
-export interface RecordStatement {
+/** A statement for calls that were combined, each of which gives it a record. The form for one costs the server less. */
+export interface CombinedStatement {
   readonly columns: Columns;
-  /** Its result is that of the record. */
+  /** For the record of the values $1, $2 … Its result is that of the record. */
   readonly one: Statement;
-  /** Its result is an array with that of each record, in their order. */
-  readonly each: Statement;
+  /** For the records of the JSON array $1. Its result is an array with that of each record, in their order. */
+  readonly many: Statement;
 }
 
-/** One record, `given`: its values are $1, $2 … */
-export const oneRecord = (columns: Columns): string =>
+/** The relation `given` in statements for one record. */
+export const givenOne = (columns: Columns): string =>
   `(SELECT ${Object.entries(columns).map(([name, type], index) => `$${index + 1}::${type} AS "${name}"`)}) AS given`;
 
-/** The records of the JSON array $1: each is `given`, and has a `number`. It costs less than jsonb_to_recordset. */
-export const eachRecord = (columns: Columns): string =>
+/** The relation `given`, and `number`, in statements for many records. It costs less than jsonb_to_recordset. */
+export const givenMany = (columns: Columns): string =>
   `jsonb_array_elements($1) WITH ORDINALITY AS items (item, number), LATERAL
   (SELECT ${Object.entries(columns).map(([name, type]) => `(item ->> '${name}')::${type} AS "${name}"`)}) AS given`;
 
-/** A statement whose result for each record is a value. Nobody reads the columns of `more`. */
-export const valueFor = (columns: Columns, value: string, ...more: string[]): RecordStatement => ({
+/**
+ * Looks up a value for each record, such as `SELECT … WHERE id = given.id`.
+ *
+ * @param more Further columns. Nobody reads them.
+ */
+export const lookup = (columns: Columns, value: string, more = ''): CombinedStatement => ({
   columns,
-  one: statement(`SELECT ${[`(${value})`, ...more].join()} FROM ${oneRecord(columns)}`),
-  each: statement(`SELECT ${[`json_agg((${value}) ORDER BY number)`, ...more].join()} FROM ${eachRecord(columns)}`),
+  one: statement(`SELECT (${value}) ${more} FROM ${givenOne(columns)}`),
+  many: statement(`SELECT json_agg((${value}) ORDER BY number) ${more} FROM ${givenMany(columns)}`),
 });
 
-/** Runs a statement for records, one or more. Returns their results, in their order. */
+/** Runs a statement for one record or more. Returns their results, in their order. */
 export async function resultsOf<R>(
   query: Query,
-  { columns, one, each }: RecordStatement,
+  { columns, one, many }: CombinedStatement,
   records: readonly object[],
 ): Promise<readonly R[]> {
-  const [record, ...more] = records as readonly Readonly<Record<string, unknown>>[];
-  if (more.length > 0) return query(each, jsonOf(records));
+  if (records.length > 1) return query(many, jsonOf(records));
+  const [record] = records as readonly Readonly<Record<string, unknown>>[];
   return [await query<R>(one, ...Object.keys(columns).map((name) => record?.[name]))];
 }
 

@@ -45,7 +45,7 @@ const { create, find, list, listByStatus, findEarlier } = PET_STATEMENTS;
 
 /** The indexes of each statement; the arbiters of an insertion are those of its table. */
 const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
-  ...(['one', 'each'] as const).flatMap((form) => [
+  ...(['one', 'many'] as const).flatMap((form) => [
     [`pets: ${form}`, find[form].text, ['pets_pkey']] as const,
     [`pages: ${form}`, list[form].text, ['pets_pkey']] as const,
     [`pages by status: ${form}`, listByStatus[form].text, ['pets_by_status']] as const,
@@ -80,7 +80,7 @@ describeWithPostgres('an index serves every statement', () => {
 describeWithPostgres('a creation of several pets', () => {
   test('locks idempotency keys in one order, so that processes that repeat them cannot deadlock', async () => {
     const { url } = await freshStorage();
-    const nodes = await planOf(url, create.each.text);
+    const nodes = await planOf(url, create.many.text);
     const sorted = nodes.map((node) => node['Sort Key']?.map((key) => key.replace(/^.*\./, '')));
     expect(sorted).toContainEqual(['holder', 'key', 'id']);
   });
