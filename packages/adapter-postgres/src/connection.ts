@@ -78,9 +78,11 @@ export async function openConnection(
     client.release(true);
   });
   const abandoned = createAbandoned(read);
-  const writeOnce = queryOn(writers, (client) => {
+  const writeOnce = queryOn(writers, async (client) => {
+    // It first asks the server on an idle connection: there may be no time for opening one.
+    const added = abandoned.add(client, processIds.get(client));
     closeIdle(readers, writers);
-    return abandoned.add(client, processIds.get(client));
+    await added;
   });
   const write: Query = async (...statement) => {
     if (abandoned.exist()) await abandoned.closeAll();
@@ -171,7 +173,7 @@ async function repeated<T>(attempt: (begin: number) => Promise<T>): Promise<T> {
 /** The server may be silent on all of them. Calls that come later get none: a pool serves its callers in their order. */
 function closeIdle(...pools: pg.Pool[]): void {
   for (const pool of pools) {
-    for (let count = pool.idleCount; count > 0; count -= 1) {
+    for (let count = pool.idleCount - pool.waitingCount; count > 0; count -= 1) {
       pool.connect().then(
         (client) => client.release(true),
         () => {},
