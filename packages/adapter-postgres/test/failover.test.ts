@@ -3,7 +3,7 @@ import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, startServer, startStandby } from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openStorage } from './fixtures.ts';
+import { openStorage, untilReady } from './fixtures.ts';
 
 const WRITERS = 10;
 const ACKNOWLEDGEMENTS = 300;
@@ -57,7 +57,7 @@ describeWithPostgres('a failover behind one address to a synchronous standby', (
         } else {
           expect(failure).toMatchObject({ code: 'storage_unavailable' });
           failures += 1;
-          await vi.waitUntil(async () => (await failureOf(storage.ready)) === null, { timeout: 120_000 });
+          await untilReady(storage.ready);
         }
       }
     }

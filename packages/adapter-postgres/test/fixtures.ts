@@ -1,7 +1,8 @@
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
-import { freshDatabase, schemaOf, sql } from '@animal-store/test-servers/postgres';
-import { onTestFinished } from 'vitest';
+import { freshDatabase, schemaOf, serverUrl, sql } from '@animal-store/test-servers/postgres';
+import pg from 'pg';
+import { onTestFinished, vi } from 'vitest';
 import { createPostgresStorage, type PostgresStorageOptions } from '../src/index.ts';
 
 /** A storage that is closed when the running test ends. */
@@ -9,6 +10,27 @@ export function openStorage(url: string, options?: Partial<PostgresStorageOption
   const storage = createPostgresStorage({ url, ...options });
   onTestFinished(() => storage.close());
   return storage;
+}
+
+/** Waits until a storage works: on a busy machine the tables may take longer than a call. */
+export async function untilReady(ready: PetStorage['ready']): Promise<void> {
+  await vi.waitUntil(async () => (await failureOf(ready)) === null, { timeout: 120_000 });
+}
+
+/** A connection of the driver, which is closed when the running test ends. */
+export async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+/** The URL of a database of its own, as superuser. It is dropped when the test ends. */
+export async function newDatabase(options = ''): Promise<string> {
+  const name = `animals_${crypto.randomUUID().slice(0, 8)}`;
+  await sql(`CREATE DATABASE ${name} ${options}`);
+  onTestFinished(async () => void (await sql(`DROP DATABASE ${name} WITH (FORCE)`)));
+  return serverUrl().replace('/animals', `/${name}`);
 }
 
 /** What the operator reads about a call that fails; null if it succeeds, or fails for another reason. */
@@ -34,7 +56,7 @@ export async function asOwner(url: string): Promise<{ url: string; role: string 
 /** A new database, in which tables exist. */
 export async function freshStorage(url = freshDatabase()) {
   const storage = openStorage(url);
-  await storage.ready();
+  await untilReady(storage.ready);
   return { ...storage, url };
 }
 

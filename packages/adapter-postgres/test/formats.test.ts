@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { added, apiKey, idempotencyOf } from '@animal-store/adapter-contract';
 import { describeWithPostgres, freshDatabase, schemaOf, sql } from '@animal-store/test-servers/postgres';
 import { expect, test } from 'vitest';
-import { closeConnections, freshStorage, lineOf, openStorage } from './fixtures.ts';
+import { closeConnections, freshStorage, lineOf, openStorage, untilReady } from './fixtures.ts';
 
 // Written by pg_dump of the version that introduced the format: it never changes.
 const FORMAT_1 = await readFile(new URL('fixtures/format-1.sql', import.meta.url), 'utf8');
@@ -37,7 +37,7 @@ const oldKey = (digit: string, createdAt: number) =>
 describeWithPostgres('the stored format', () => {
   test('is format 1 in a new database, which is created once by processes that start together', async () => {
     const url = freshDatabase();
-    await Promise.all(Array.from({ length: 8 }, () => openStorage(url).ready()));
+    await Promise.all(Array.from({ length: 8 }, () => untilReady(openStorage(url).ready)));
     expect(await shapeOf(url)).toEqual(await shapeOf(await restored()));
     expect(await sql('SELECT format FROM animal_store', url)).toEqual([{ format: 1 }]);
   });
@@ -78,8 +78,8 @@ describeWithPostgres('the stored format', () => {
 
 describeWithPostgres('a database that comes back empty', () => {
   test('does not begin again at id 1, and works once it is restored', async () => {
-    const url = `${freshDatabase()}&application_name=emptied`;
-    const storage = openStorage(url);
+    const storage = await freshStorage(`${freshDatabase()}&application_name=emptied`);
+    const { url } = storage;
     const pet = await added(storage.pets);
     const misconfigurations = () => {
       const calls = [storage.ready, () => added(storage.pets), () => storage.pets.find(1n)];
@@ -94,7 +94,8 @@ describeWithPostgres('a database that comes back empty', () => {
     await expect.poll(misconfigurations).toEqual(Array(3).fill(missing));
 
     // Another process that creates the tables makes it another database.
-    expect(await added(openStorage(`${url}2`).pets)).toMatchObject({ id: 1n });
+    const { pets } = await freshStorage(`${url}2`);
+    expect(await added(pets)).toMatchObject({ id: 1n });
     const another = 'the database is not the one that this process has used: restart the process';
     expect(await misconfigurations()).toEqual(Array(3).fill(another));
 

@@ -1,11 +1,10 @@
 import { describeWithPostgres, sql, withOptions } from '@animal-store/test-servers/postgres';
-import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ARCHIVE_STATEMENTS } from '../src/archive.ts';
 import { KEY_STATEMENTS } from '../src/keys.ts';
 import { PET_STATEMENTS } from '../src/pets.ts';
 import { startSession } from '../src/session.ts';
-import { freshStorage } from './fixtures.ts';
+import { connect, freshStorage } from './fixtures.ts';
 
 interface Plan {
   readonly 'Node Type': string;
@@ -20,9 +19,7 @@ const allNodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(al
 /** The plan that a connection of the adapter makes for any values. */
 async function planOf(url: string, text: string): Promise<Plan[]> {
   // The server would compile every plan, as it does those of lists of millions of pets.
-  const client = new pg.Client({ connectionString: withOptions(url, '-c jit_above_cost=0') });
-  await client.connect();
-  onTestFinished(() => client.end());
+  const client = await connect(withOptions(url, '-c jit_above_cost=0'));
   await startSession(client);
   await client.query(`PREPARE statement AS ${text}`);
   const count = new Set(text.match(/\$\d/g)).size;

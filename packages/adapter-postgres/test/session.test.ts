@@ -8,17 +8,9 @@ import {
   sql,
   withOptions,
 } from '@animal-store/test-servers/postgres';
-import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSession } from '../src/session.ts';
-import { asRole, lineOf, openStorage } from './fixtures.ts';
-
-async function connect(connectionString: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  onTestFinished(() => client.end());
-  return client;
-}
+import { asRole, connect, lineOf, newDatabase, openStorage } from './fixtures.ts';
 
 describeWithPostgres('a connection', () => {
   test.each([
@@ -95,9 +87,7 @@ describeWithPostgres('the operator gets one line about', () => {
   });
 
   test('a database whose encoding is not UTF8', async () => {
-    const name = `latin_${crypto.randomUUID().slice(0, 8)}`;
-    await sql(`CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
-    const { ready } = openStorage(serverUrl().replace('/animals', `/${name}`));
+    const { ready } = openStorage(await newDatabase("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"));
     expect(await lineOf(ready)).toBe('the database has the encoding LATIN1: create one with the encoding UTF8');
   });
 });
