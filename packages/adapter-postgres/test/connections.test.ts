@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { added, apiKey, proxied, rex, startTcpProxy } from '@animal-store/adapter-contract';
+import { added, apiKey, proxied, rex } from '@animal-store/adapter-contract';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, serverUrl, sql } from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test } from 'vitest';
@@ -14,6 +14,7 @@ import {
   closeConnections,
   connect,
   freshStorage,
+  leading,
   lineOf,
   newDatabase,
   openStorage,
@@ -37,7 +38,8 @@ describeWithPostgres('the pool', () => {
 
   test.each(['list', 'add'] as const)('replaces every idle connection once one is silent: keys.%s', async (method) => {
     const { proxy, url } = await proxied(freshDatabase());
-    const { keys } = openStorage(url);
+    const { keys, ready } = openStorage(url);
+    await untilReady(ready);
     const calls = { list: () => keys.list(), add: () => keys.add(apiKey()) };
     const useAll = () => Promise.all(Array.from({ length: 9 }, () => [calls.list(), calls.add()]).flat());
     await useAll();
@@ -47,18 +49,19 @@ describeWithPostgres('the pool', () => {
   });
 
   test('writes nothing for a call that has waited too long for a connection', async () => {
-    const { host } = new URL(serverUrl());
-    let target: string | Promise<string> = host;
-    const proxy = await startTcpProxy(() => target);
-    onTestFinished(() => proxy.close());
-    const { pets, ready } = openStorage(freshDatabase().replace(host, proxy.address));
+    let opening: Promise<void> | null = null;
+    const url = await leading(freshDatabase(), async (host) => {
+      await opening;
+      return host;
+    });
+    const { pets, ready } = openStorage(url);
     // Opens a connection for reads.
     expect(await pets.list({ after: 0n, limit: 1 })).toEqual([]);
-    const { promise, resolve } = Promise.withResolvers<string>();
-    target = promise;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    opening = promise;
     const timeout = { code: 'storage_unavailable', cause: { message: 'no response within 2200 ms' } };
     await expect(added(pets)).rejects.toMatchObject(timeout);
-    resolve(host);
+    resolve();
     // As long as a statement takes that follows late.
     for (let count = 0; count < 50; count += 1) await failureOf(ready);
     expect(await pets.list({ after: 0n, limit: 1 })).toEqual([]);
@@ -98,23 +101,19 @@ describeWithPostgres('the pool', () => {
     'repeats a statement that is rolled back with %s after %f s, and gives up before its call',
     async (code, delay) => {
       const { pets, url } = await freshStorage();
-      const failBefore = (tries: number, seconds: number) =>
-        sql(
-          `CREATE OR REPLACE TRIGGER again BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION again(${tries}, ${seconds})`,
-          url,
-        );
-      const tries = async () => Number((await sql('SELECT last_value FROM tries', url))[0]?.['last_value']);
       await sql(
         `CREATE SEQUENCE tries;
+      CREATE TABLE again AS SELECT 4 AS tries, 0::float8 AS seconds;
       CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        PERFORM pg_sleep(TG_ARGV[1]::float8);
-        IF nextval('tries') < TG_ARGV[0]::int THEN RAISE SQLSTATE '${code}'; END IF; RETURN NEW; END $$`,
+        PERFORM pg_sleep(seconds) FROM again;
+        IF nextval('tries') < (SELECT tries FROM again) THEN RAISE SQLSTATE '${code}'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER again BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION again()`,
         url,
       );
-      await failBefore(4, 0);
+      const tries = async () => Number((await sql('SELECT last_value FROM tries', url))[0]?.['last_value']);
       expect(await added(pets)).toMatchObject(rex());
       expect(await tries()).toBe(4);
-      await failBefore(1_000, delay);
+      await sql(`UPDATE again SET tries = 1000, seconds = ${delay}`, url);
       await expect(added(pets)).rejects.toMatchObject({ code: 'storage_unavailable', cause: { code } });
       expect(await tries()).toBeLessThan(30);
     },

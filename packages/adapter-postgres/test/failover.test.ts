@@ -1,9 +1,9 @@
-import { added, everyPage, idempotencyOf, rex, startTcpProxy } from '@animal-store/adapter-contract';
+import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, startServer, startStandby } from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openStorage, untilReady } from './fixtures.ts';
+import { leading, openStorage, untilReady } from './fixtures.ts';
 
 const WRITERS = 10;
 const ACKNOWLEDGEMENTS = 300;
@@ -16,9 +16,7 @@ describeWithPostgres('a failover behind one address to a synchronous standby', (
     const standby = await startStandby(primary);
     onTestFinished(() => standby.stop());
     const hosts = [primary, standby].map(({ url }) => new URL(url).host);
-    const proxy = await startTcpProxy(() => hosts[next()] as string);
-    onTestFinished(() => proxy.close());
-    return { primary, standby, url: primary.url.replace(hosts[0] as string, proxy.address) };
+    return { primary, standby, url: await leading(primary.url, () => hosts[next()] as string) };
   }
 
   test('serves every call although each second connection leads to the standby', { timeout: 60_000 }, async () => {

@@ -1,3 +1,4 @@
+import { startTcpProxy } from '@animal-store/adapter-contract';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { freshDatabase, schemaOf, serverUrl, sql } from '@animal-store/test-servers/postgres';
@@ -23,6 +24,14 @@ export async function connect(connectionString: string): Promise<pg.Client> {
   await client.connect();
   onTestFinished(() => client.end());
   return client;
+}
+
+/** The same URL by way of a proxy, which leads each connection to a host. The host of the URL is given. */
+export async function leading(url: string, hostOf: (host: string) => string | Promise<string>): Promise<string> {
+  const { host } = new URL(url);
+  const proxy = await startTcpProxy(() => hostOf(host));
+  onTestFinished(() => proxy.close());
+  return url.replace(host, proxy.address);
 }
 
 /** The URL of a database of its own, as superuser. It is dropped when the test ends. */

@@ -1,9 +1,9 @@
-import { added, apiKey, everyPage, idempotencyOf, proxied, rex, startTcpProxy } from '@animal-store/adapter-contract';
+import { added, apiKey, everyPage, idempotencyOf, proxied, rex } from '@animal-store/adapter-contract';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, type Server, startServer } from '@animal-store/test-servers/postgres';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { openStorage } from './fixtures.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { leading, openStorage } from './fixtures.ts';
 
 let server: Server;
 
@@ -64,14 +64,11 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
   });
 
   test('names the reason in every process that is not ready, without a new connection', async () => {
-    const { host } = new URL(server.url);
-    let target: string | Promise<never> = host;
-    const proxy = await startTcpProxy(() => target);
-    onTestFinished(() => proxy.close());
-    const url = server.url.replace(host, proxy.address);
+    let canConnect = true;
+    const url = await leading(server.url, (host) => (canConnect ? host : new Promise(() => {})));
     const storages = [openStorage(url), openStorage(url)];
     for (const { ready } of storages) await ready();
-    target = new Promise(() => {});
+    canConnect = false;
     const cause = { message: 'a write still waits on the server for a synchronous standby' };
     await withoutStandby(async () => {
       for (let round = 0; round < 2; round += 1) {
