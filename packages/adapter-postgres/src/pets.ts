@@ -121,23 +121,19 @@ export function createPetBatches({ read, write }: Connection) {
     }
   }
 
-  async function findAll(ids: readonly object[]): Promise<(Pet | null)[]> {
-    const rows = await resultsOf<PetRow | null>(read, PET_STATEMENTS.find, ids);
-    return rows.map((row) => row && petOf(row));
-  }
+  const find = async (ids: readonly { readonly id: bigint }[]): Promise<(Pet | null)[]> =>
+    (await resultsOf<PetRow | null>(read, PET_STATEMENTS.find, ids)).map((row) => row && petOf(row));
 
   const pages = (statement: CombinedStatement) => {
-    const readLongest = async (selections: readonly PetSelection[]) => {
-      const rows = await resultsOf<readonly PetRow[]>(read, statement, selections);
-      return rows.map((page) => page.map(petOf));
-    };
-    return createBatches<PetSelection, readonly Pet[]>((selections) => readPages(selections, readLongest), PAGE_BATCH);
+    const readLongest = async (selections: readonly PetSelection[]) =>
+      (await resultsOf<readonly PetRow[]>(read, statement, selections)).map((page) => page.map(petOf));
+    return createBatches((selections: readonly PetSelection[]) => readPages(selections, readLongest), PAGE_BATCH);
   };
 
   return {
     // One at a time: the ids of a batch are above those of the batch before.
     create: createBatches(create, PET_BATCH),
-    find: createBatches<{ readonly id: bigint }, Pet | null>(findAll, PET_BATCH),
+    find: createBatches(find, PET_BATCH),
     list: pages(PET_STATEMENTS.list),
     listByStatus: pages(PET_STATEMENTS.listByStatus),
   };
