@@ -8,7 +8,8 @@ const WAIT_EVENTS = statement(`SELECT string_agg(coalesce(wait_event, 'nothing')
 
 /**
  * Connections on which a write got no response. The server keeps them until their commits end, whatever the client does: if
- * each such write got a new one, they would take all connections of the server. So they keep their places in the pool.
+ * each such write got a new one, they would take all connections of the server. So they keep their places in the pool, and
+ * each later write first closes them, or fails while the server works on one of them.
  */
 export function createAbandoned(read: Query) {
   /** Their processes on the server. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { createAbandoned } from './abandoned.ts';
-import { causeOfConnecting, kindOf } from './failures.ts';
+import { kindOf, toConnectionError } from './failures.ts';
 import { startSession } from './session.ts';
 import type { Query, Statement } from './statements.ts';
 import type { Server } from './url.ts';
@@ -43,17 +43,13 @@ export function poolSizes(max = 5): { readonly read: number; readonly write: num
 /**
  * Opens a pool of connections for reads, and one for writes. They replace closed connections.
  *
- * | event                      | idle     | busy                                   | abandoned                |
- * | -------------------------- | -------- | -------------------------------------- | ------------------------ |
- * | a read                     | → busy   | waits                                  |                          |
- * | a write                    | → busy   | waits                                  | → closed, unless the     |
- * |                            |          |                                        | server works on any: the |
- * |                            |          |                                        | write fails at once      |
- * | a response                 |          | → idle or closed: see `kindOf`         | is ignored               |
- * | no response                |          | a read: → closed, a write: → abandoned |                          |
- * | no response on another one | → closed |                                        |                          |
- * | the age of 60 s            | → closed | → closed with the response             |                          |
- * | `end`                      | → closed | → closed, with the response or without | → closed                 |
+ * | event             | idle     | busy                                   | abandoned                       |
+ * | ----------------- | -------- | -------------------------------------- | ------------------------------- |
+ * | a statement       | → busy   | waits                                  | a write: see `createAbandoned`  |
+ * | a response        |          | → idle or → closed: see `kindOf`       | is ignored                      |
+ * | no response       | → closed | a read: → closed, a write: → abandoned |                                 |
+ * | the age of 60 s   | → closed | → closed with the response             |                                 |
+ * | `end`             | → closed | → closed, with the response or without | → closed                        |
  *
  * @param openDatabase Prepares and checks the database of each new connection.
  * @throws DomainError `storage_unavailable` if no connection can be made.
@@ -145,14 +141,8 @@ function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown
   return (statement, ...values) => repeated((begin) => run(statement, values, begin));
 }
 
-/** Takes a connection from a pool. If it can't be opened, that is `storage_unavailable`, unless another server may do. */
-async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (failure) {
-    throw kindOf(failure) === 'read-only' ? failure : unavailable(causeOfConnecting(failure));
-  }
-}
+const connect = (pool: pg.Pool): Promise<pg.PoolClient> =>
+  pool.connect().catch((failure) => Promise.reject(toConnectionError(failure)));
 
 /** Tries again while the server wants it, with longer and longer pauses. An attempt gets the time at which the first began. */
 async function repeated<T>(attempt: (begin: number) => Promise<T>): Promise<T> {

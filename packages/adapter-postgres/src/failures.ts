@@ -80,11 +80,14 @@ export function toPortError(failure: unknown): unknown {
   return unavailable(causeOf(failure));
 }
 
-/** The cause of a connection that failed: a rejection is that of an option in the URL or a setting, not of a statement. */
-export function causeOfConnecting(failure: unknown): Error {
+/** The failure of a connection: a rejection is that of an option in the URL or a setting, not of a statement. */
+export function toConnectionError(failure: unknown): unknown {
+  const kind = kindOf(failure);
+  // A proxy may lead the next connection to another server.
+  if (kind === 'read-only') return failure;
   const cause = causeOf(failure);
-  if (kindOf(failure) !== 'rejection') return cause;
-  return new StorageMisconfigured(`the server rejects the connection: ${cause.message}`, { cause });
+  if (kind !== 'rejection') return unavailable(cause);
+  return unavailable(new StorageMisconfigured(`the server rejects the connection: ${cause.message}`, { cause }));
 }
 
 /** The cause of an outage, for the log: the driver's message without attached objects. */
