@@ -1,5 +1,6 @@
 import { unavailable } from '@animal-store/domain/ports';
 import type pg from 'pg';
+import { toPortError } from './failures.ts';
 import { type Query, statement } from './statements.ts';
 
 /** What processes of the server wait for that still work on a statement; null if none does. */
@@ -19,7 +20,9 @@ export function createAbandoned(read: Query) {
   /** Closes them. Throws `storage_unavailable` while the server works on one of them. */
   async function closeAll(): Promise<void> {
     const clients = [...processIds.keys()];
-    const events = await read<string | null>(WAIT_EVENTS, [...processIds.values()]);
+    const asked = read<string | null>(WAIT_EVENTS, [...processIds.values()]);
+    // As an error of the ports, for which no write is repeated: this one may have been executed.
+    const events = await asked.catch((failure) => Promise.reject(toPortError(failure)));
     if (events !== null) {
       const reason = events.includes('SyncRep') ? 'a synchronous standby' : events;
       throw unavailable(new Error(`a write still waits on the server for ${reason}`));

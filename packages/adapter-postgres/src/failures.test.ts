@@ -1,5 +1,5 @@
 import type { DomainError } from '@animal-store/domain';
-import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { toPortError } from './failures.ts';
@@ -37,6 +37,7 @@ describe('toPortError', () => {
   });
 
   test.each<[string, Error]>([
+    ['an error of the ports', unavailable(new Error('no'))],
     ['an error for an argument of the wrong type', new TypeError('a defect')],
     ...['0A000', '21000', '22003', '23514', '42601', '44000', 'P0001'].map((code): [string, Error] => [
       code,

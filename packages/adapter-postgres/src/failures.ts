@@ -1,3 +1,4 @@
+import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 
@@ -76,7 +77,7 @@ export function toPortError(failure: unknown): unknown {
   // These may quote rows, with names and idempotency keys.
   if (failure instanceof pg.DatabaseError) Object.assign(failure, { detail: undefined, where: undefined });
   // A TypeError shows a defect: an argument is missing or has the wrong type.
-  if (failure instanceof TypeError || kindOf(failure) === 'rejection') return failure;
+  if (DomainError.is(failure) || failure instanceof TypeError || kindOf(failure) === 'rejection') return failure;
   return unavailable(causeOf(failure));
 }
 
