@@ -139,7 +139,9 @@ describeWithPostgres('the pool', () => {
       await createPostgresStorage({ url: process.argv[1] }).ready();
       process.stdout.write('ready');`;
     const flags = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
-    expect(await run(process.execPath, [...flags, freshDatabase()])).toMatchObject({ stdout: 'ready' });
+    // Less than the age at which connections are closed.
+    const options = { timeout: 45_000 };
+    expect(await run(process.execPath, [...flags, freshDatabase()], options)).toMatchObject({ stdout: 'ready' });
   });
 });
 
