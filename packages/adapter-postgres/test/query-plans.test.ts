@@ -18,8 +18,8 @@ const allNodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(al
 
 /** The plan that a connection of the adapter makes for any values. */
 async function planOf(url: string, text: string): Promise<Plan[]> {
-  // The server would compile every plan, as it does those of lists of millions of pets.
-  const client = await connect(withOptions(url, '-c jit_above_cost=0'));
+  // The server would compile every plan, and read tables in their order, as it does for lists of millions of pets.
+  const client = await connect(withOptions(url, '-c jit_above_cost=0 -c random_page_cost=100'));
   await startSession(client);
   await client.query(`PREPARE statement AS ${text}`);
   const count = new Set(text.match(/\$\d/g)).size;
@@ -33,7 +33,7 @@ async function planOf(url: string, text: string): Promise<Plan[]> {
 /** Fills a database, and brings its statistics up to date. */
 const FILL = `INSERT INTO pets (name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint)
     SELECT 'Rex', n, (ARRAY['available', 'sold', NULL])[1 + n % 3], 'h' || n % 9, 'k' || n, 'f'
-    FROM generate_series(1, 20000) AS n;
+    FROM generate_series(1, 300000) AS n;
   INSERT INTO api_keys SELECT left(digest, 16), digest, 'p', 'h', now()
     FROM (SELECT md5(n::text) || md5(n::text) AS digest FROM generate_series(1, 2000) AS n) AS keys;
   ANALYZE`;
