@@ -165,7 +165,11 @@ function closeIdle(...pools: pg.Pool[]): void {
   for (const pool of pools) {
     for (let count = pool.idleCount - pool.waitingCount; count > 0; count -= 1) {
       pool.connect().then(
-        (client) => client.release(true),
+        (client) => {
+          // Otherwise the driver takes leave of the server, and a silent one would keep the process alive.
+          client.query('').catch(() => {});
+          client.release(true);
+        },
         () => {},
       );
     }

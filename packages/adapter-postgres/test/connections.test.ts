@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -142,6 +143,30 @@ describeWithPostgres('the pool', () => {
     // Less than the age at which connections are closed.
     const options = { timeout: 45_000 };
     expect(await run(process.execPath, [...flags, freshDatabase()], options)).toMatchObject({ stdout: 'ready' });
+  });
+
+  test('keeps no process alive after it is closed, even if the server has stopped responding', async () => {
+    const url = new URL(freshDatabase());
+    const forward = `
+      net.createServer((client) => client.pipe(net.connect(${url.port}, '${url.hostname}')).pipe(client))
+        .listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;
+    const proxy = spawn(process.execPath, ['--eval', forward]);
+    onTestFinished(() => void proxy.kill('SIGKILL'));
+    url.port = String((await once(proxy.stdout, 'data'))[0]).trim();
+    url.hostname = '127.0.0.1';
+    const module = JSON.stringify(new URL('../src/index.ts', import.meta.url));
+    const program = `
+      const { createPostgresStorage } = await import(${module});
+      const { keys, ready, close } = await createPostgresStorage({ url: '${url}' });
+      await Promise.all([keys.list(), keys.list(), keys.prune(1)]);
+      process.kill(${proxy.pid}, 'SIGSTOP');
+      await ready().catch(() => {});
+      // Meanwhile the idle connections are closed.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await close();
+      process.stdout.write('closed');`;
+    const flags = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
+    expect(await run(process.execPath, flags, { timeout: 45_000 })).toMatchObject({ stdout: 'closed' });
   });
 });
 
