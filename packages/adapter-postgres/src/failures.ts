@@ -13,7 +13,7 @@ const CHANGED = 'the tables are not as Animal Store has created them: restore th
 /** Advice for the operator by the server's code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   // The message of the driver.
-  'The server does not support SSL connections': 'sslmode in the URL asks for TLS',
+  'The server does not support SSL connections': 'sslmode in the URL, or PGSSLMODE, asks for TLS',
   '08P01': POOLER,
   '26000': POOLER,
   '28000': 'the server rejects the role or its way of authentication',

@@ -24,6 +24,11 @@ const FORM_IN_WORDS =
   'URL must be postgres://[user:password@]host[:port]/database[?options], and the special characters of each part ' +
   'percent-encoded';
 
+const ACCEPTED = [
+  ...['host', 'port', 'user', 'password', 'options', 'application_name'],
+  ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
+];
+
 /** Options that change the texts of the server or its protocol. */
 const REJECTED = ['binary', 'client_encoding', 'encoding', 'replication'];
 
@@ -39,6 +44,11 @@ export function parseUrl(url: string, own: Own = {}): Server {
   const client = new pg.Client(config) as Pick<pg.Client, 'host' | 'port'> & { ssl: object | boolean };
   const location = client.host.startsWith('/') ? client.host : `${client.host}:${client.port}`;
   const warnings: string[] = [];
+  const names = [...new URLSearchParams(url.split('?')[1]).keys()];
+  if (!names.every((name) => ACCEPTED.includes(name))) {
+    // A name may be a part of a password.
+    warnings.push(`the URL has an option without effect: ${ACCEPTED.join(', ')} have one`);
+  }
   if (!client.ssl && !OWN_HOST.test(client.host)) {
     warnings.push(`the connection to ${client.host} is not encrypted: add sslmode=verify-full to the URL`);
   }

@@ -213,7 +213,7 @@ describeWithPostgres('TLS', () => {
       return row?.['ssl'];
     };
     const line = await lineOf(() => isEncrypted('sslmode=verify-full'));
-    expect(line).toMatch(/^sslmode in the URL asks for TLS: .* does not support SSL/);
+    expect(line).toMatch(/^sslmode in the URL, or PGSSLMODE, asks for TLS: .* does not support SSL/);
     const folder = mkdtempSync(join(tmpdir(), 'animal-store-tls-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')];
