@@ -14,7 +14,8 @@ export const ARCHIVE_STATEMENTS = {
       INSERT INTO pets (id, ${COLUMNS}, created_at) OVERRIDING SYSTEM VALUE
       SELECT id, ${MEMBERS}, ${toTime('"createdAt"')}
       FROM ${givenMany({ id: 'bigint', ...NEW_PET, createdAt: 'bigint' })}
-      ON CONFLICT DO NOTHING
+      WHERE NOT EXISTS (SELECT FROM pets WHERE pets.id = given.id)
+        AND NOT EXISTS (SELECT FROM pets WHERE idempotency_holder = given.holder AND idempotency_key = given.key)
     )
     SELECT setval('pets_id_seq', greatest($2, last_value)) FROM pets_id_seq`),
 } as const satisfies Record<string, Statement>;

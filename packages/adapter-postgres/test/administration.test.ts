@@ -245,3 +245,18 @@ describeWithPostgres('a creation', () => {
     expect(created).toMatchObject({ value: { created: true } });
   });
 });
+
+describeWithPostgres('a unique index of an administrator', () => {
+  test('makes the calls unavailable whose pets it rejects, and no others', async () => {
+    const { url, pets, archive } = await freshStorage();
+    const stored = { ...(await added(pets, rex(), idempotencyOf(rex(), 'k'))), createdAt: 0 };
+    await sql('CREATE UNIQUE INDEX own ON pets (name)', url);
+    const twin = { ...stored, id: 9n };
+    await archive?.restore([stored, { ...twin, idempotency: idempotencyOf(rex(), 'k') }]);
+    for (const call of [() => added(pets), () => archive?.restore([twin])]) {
+      const cause = { message: expect.stringContaining('"own"') };
+      expect(await failureOf(call)).toMatchObject({ code: 'storage_unavailable', cause });
+    }
+    expect(await added(pets, rex({ name: 'Max' }))).toMatchObject({ name: 'Max' });
+  });
+});

@@ -7,7 +7,8 @@ const ALL_COLUMNS = `${COLUMNS}, created_at, idempotency_holder, idempotency_key
 
 export const ARCHIVE_SQL = {
   read: `SELECT ${ALL_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
-  restore: `INSERT INTO pets (${ALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  restore: `INSERT INTO pets (${ALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+    ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
 } as const;
 
 export function createArchive({ read, write }: Connection): PetArchive {

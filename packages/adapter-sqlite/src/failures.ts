@@ -30,6 +30,7 @@ const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [CANTOPEN, 'it and its log (-wal) must be files in a folder that exists, has space, and where this user may write'],
   [15, 'its file system does not lock files: put it on a local disk'], // PROTOCOL
   [NOTADB, 'it is not a SQLite database'],
+  [2_067, null], // CONSTRAINT_UNIQUE: an index of an administrator, because no statement violates those of the schema
 ]);
 
 /** How long a call waits while another process holds a lock, and its pause between two tries, in milliseconds. */
@@ -50,7 +51,8 @@ export function reasonForOperator(error: unknown): string | null | undefined {
   // A call of the system failed, for example with EACCES or EMFILE.
   if (name === 'TimeoutError' || /^(?:E[A-Z\d]+|ERR_WORKER_(?:INIT_FAILED|OUT_OF_MEMORY))$/.test(String(code)))
     return null;
-  return ENVIRONMENTAL.get((error as { errcode?: number }).errcode ?? 0) ?? ENVIRONMENTAL.get(resultCode(error));
+  const { errcode = 0 } = error as { errcode?: number };
+  return ENVIRONMENTAL.get(ENVIRONMENTAL.has(errcode) ? errcode : resultCode(error));
 }
 
 /** Returns the system's error if too many files are open (EMFILE, ENFILE): SQLite's is that of a missing folder. */

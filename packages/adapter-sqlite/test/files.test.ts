@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { added, everyPage, rex } from '@animal-store/adapter-contract';
+import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
-import { databaseAt, fileWith, freshFile, misconfigured, openAt, storageAt } from './fixtures.ts';
+import { databaseAt, execute, fileWith, freshFile, misconfigured, openAt, storageAt } from './fixtures.ts';
 
 // The contract of storages is given files that are moved, replaced or changed, and put back.
 
@@ -107,4 +107,17 @@ test('a hard link, tables and indexes that an administrator makes are no outage'
   linkSync(file, `${file}.link`);
   await ready();
   await other.ready();
+});
+
+test('a unique index of an administrator makes the calls unavailable whose pets it rejects, and no others', async () => {
+  const { pets, archive, location: file } = await storageAt();
+  const stored = { ...(await added(pets, rex(), idempotencyOf(rex(), 'k'))), createdAt: 0 };
+  execute('CREATE UNIQUE INDEX own ON pets (name)')(file);
+  const twin = { ...stored, id: 9n };
+  await archive?.restore([stored, { ...twin, idempotency: idempotencyOf(rex(), 'k') }]);
+  const cause = { message: 'UNIQUE constraint failed: pets.name' };
+  for (const call of [() => added(pets), () => archive?.restore([twin])]) {
+    await expect(call()).rejects.toMatchObject({ code: 'storage_unavailable', cause });
+  }
+  expect(await added(pets, rex({ name: 'Max' }))).toMatchObject({ name: 'Max' });
 });
