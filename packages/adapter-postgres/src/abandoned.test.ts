@@ -6,7 +6,7 @@ import { kindOf } from './failures.ts';
 describe('createAbandoned', () => {
   test.each(['25006', '40001'])('lets no write be repeated if asking the server fails with %s', async (code) => {
     const failure = Object.assign(new pg.DatabaseError('no', 0, 'error'), { code });
-    const { closeAll } = createAbandoned(() => Promise.reject(failure));
-    await expect(closeAll()).rejects.toSatisfy((error) => kindOf(error) === 'no response');
+    const { closeUnlessBusy } = createAbandoned(() => Promise.reject(failure));
+    await expect(closeUnlessBusy()).rejects.toSatisfy((error) => kindOf(error) === 'no response');
   });
 });

@@ -18,10 +18,11 @@ export function createAbandoned(read: Query) {
   let isEnded = false;
 
   /** Closes them. Throws `storage_unavailable` while the server works on one of them. */
-  async function closeAll(): Promise<void> {
+  async function closeUnlessBusy(): Promise<void> {
     const clients = [...processIds.keys()];
     const asked = read<string | null>(WAIT_EVENTS, [...processIds.values()]);
-    // As an error of the ports, for which no write is repeated: this one may have been executed.
+    // `repeated` repeats after errors of the server. This one is of the question, and the write before it may have been executed:
+    // an error of the ports is never repeated.
     const events = await asked.catch((failure) => Promise.reject(toPortError(failure)));
     if (events !== null) {
       const reason = events.includes('SyncRep') ? 'a synchronous standby' : events;
@@ -32,13 +33,13 @@ export function createAbandoned(read: Query) {
 
   return {
     exist: () => processIds.size > 0,
-    closeAll,
+    closeUnlessBusy,
 
-    /** Adds a connection, and closes all if the server works on none. */
+    /** Adds a connection, and closes all unless the server works on one. */
     async add(client: pg.PoolClient, processId: number | undefined): Promise<void> {
       if (isEnded) return client.release(true);
       processIds.set(client, processId);
-      await closeAll();
+      await closeUnlessBusy();
     },
 
     /** Closes them, and later ones at once. */

@@ -75,13 +75,13 @@ export async function openConnection(
   });
   const abandoned = createAbandoned(read);
   const writeOnce = queryOn(writers, async (client) => {
-    // It first asks the server on an idle connection: there may be no time for opening one.
+    // Before `closeIdle`: it asks the server on an idle connection, because there may be no time for opening one.
     const added = abandoned.add(client, processIds.get(client));
     closeIdle(readers, writers);
     await added;
   });
   const write: Query = async (...statement) => {
-    if (abandoned.exist()) await abandoned.closeAll();
+    if (abandoned.exist()) await abandoned.closeUnlessBusy();
     return writeOnce(...statement);
   };
 

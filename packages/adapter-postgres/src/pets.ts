@@ -68,11 +68,12 @@ export const PET_STATEMENTS = {
     KEY,
     `SELECT json_build_array(${PET}, idempotency_fingerprint = given.fingerprint) FROM pets
       WHERE idempotency_holder = given.holder AND idempotency_key = given.key`,
-    `, ${LOGGED}`,
+    LOGGED,
   ),
   find: lookup({ id: 'bigint' }, `SELECT ${PET} FROM pets WHERE id = given.id`),
   list: page({}, 'id > given.after', 'id'),
-  // Only one index has the order `status, id`, so its choice does not depend on the number of pets with the status.
+  // `status = given.status AND id > given.after`, in a form whose order only one index has: its choice does not depend on the
+  // number of pets with the status.
   listByStatus: page(
     { status: 'text' },
     '(status, id) > (given.status, given.after) AND status <= given.status',

@@ -46,10 +46,10 @@ export const givenMany = (columns: Columns): string =>
  *
  * @param more Further columns. Nobody reads them.
  */
-export const lookup = (columns: Columns, value: string, more = ''): CombinedStatement => ({
+export const lookup = (columns: Columns, value: string, ...more: readonly string[]): CombinedStatement => ({
   columns,
-  one: statement(`SELECT (${value}) ${more} FROM ${givenOne(columns)}`),
-  many: statement(`SELECT json_agg((${value}) ORDER BY number) ${more} FROM ${givenMany(columns)}`),
+  one: statement(`SELECT ${[`(${value})`, ...more]} FROM ${givenOne(columns)}`),
+  many: statement(`SELECT ${[`json_agg((${value}) ORDER BY number)`, ...more]} FROM ${givenMany(columns)}`),
 });
 
 /** Runs a statement for one record or more. Returns their results, in their order. */
