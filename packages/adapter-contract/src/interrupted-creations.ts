@@ -19,9 +19,9 @@ function creation(index: number): Parameters<PetStore['add']> {
 /**
  * Expects that a storage which is interrupted amid creations works again, with all that it acknowledged.
  *
- * @param timing When the outage begins: after its square of creations, and then as many chunks on the network, or milliseconds,
- * because creations that share a transaction are all at the same of its statements. If it is odd, the outage ends at once,
- * otherwise when all callers have failed.
+ * @param timing From 0. The outage begins after as many creations as its square, and then as many chunks on the network, or
+ * milliseconds: so it meets each of the statements that creations share. An odd one ends the outage at once, an even one when all
+ * callers have failed.
  */
 export async function expectAllKept<Place>(
   { proxyOf }: StorageUnderTest<Place>,
@@ -29,6 +29,7 @@ export async function expectAllKept<Place>(
   timing: number,
 ): Promise<void> {
   const { pets } = storage;
+  const isShort = timing % 2 === 1;
   const acknowledged: Pet[] = [];
   let sent = 0;
   let isOver = false;
@@ -48,7 +49,7 @@ export async function expectAllKept<Place>(
   const amid = enough.then(() => (proxyOf === undefined ? sleep(timing) : proxyOf(place).afterChunks(timing)));
   await Promise.race([creations, amid]);
   await begin();
-  if (timing % 2 === 1) {
+  if (isShort) {
     await end();
     isOver = true;
   }

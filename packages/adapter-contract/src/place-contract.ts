@@ -94,7 +94,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
   });
 
   test('lets the process end once it is closed', async ({ place }) => {
-    // Of Vitest, and of a driver that keeps some until its second use.
+    // What is open after the second storage: by Vitest, and by a driver that keeps some until then.
     let before: string[] = [];
     for (let count = 0; count < 10; count += 1) {
       const storage = await adapter.open(place);

@@ -43,11 +43,14 @@ export interface Resource<T> {
   close(): Promise<void>;
 }
 
-/** `opens` is the promise of `open`; `opened` settles as it does, or rejects after 10 seconds. */
+/**
+ * `connecting` is the promise of `open`, which may settle late; what was discarded is closed then. `opened`, for which calls wait,
+ * settles as it does, or rejects after 10 seconds.
+ */
 type State<T> =
   | { readonly name: 'absent' }
-  | { readonly name: 'opening'; readonly opens: Promise<T>; readonly opened: Promise<T> }
-  | { readonly name: 'open'; readonly opens: Promise<T>; readonly value: T }
+  | { readonly name: 'opening'; readonly connecting: Promise<T>; readonly opened: Promise<T> }
+  | { readonly name: 'open'; readonly connecting: Promise<T>; readonly value: T }
   | { readonly name: 'closed'; readonly done: Promise<void> };
 
 /**
@@ -66,11 +69,11 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   let state: State<T> = { name: 'absent' };
 
   function startOpening() {
-    const opens = (async () => open())();
-    const opening = { name: 'opening', opens, opened: withTimeout(opens, OPEN_TIMEOUT) } as const;
+    const connecting = (async () => open())();
+    const opening = { name: 'opening', connecting, opened: withTimeout(connecting, OPEN_TIMEOUT) } as const;
     opening.opened.then(
       (value) => {
-        if (state === opening) state = { name: 'open', opens, value };
+        if (state === opening) state = { name: 'open', connecting, value };
       },
       () => discard(opening),
     );
@@ -87,7 +90,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   /** Closes a connection, also one that is opened later. Never rejects. */
   async function release(used: State<T>): Promise<void> {
     try {
-      if ('opens' in used) await close(await used.opens);
+      if ('connecting' in used) await close(await used.connecting);
     } catch {
       // It was not opened, or is no longer open.
     }

@@ -41,7 +41,7 @@ export function createIds(db: Db) {
     return first;
   }
 
-  /** Reserves this many ids, above all reserved before. What is left of the latest reservation is not used. */
+  /** Reserves this many ids, above all reserved before. What is left of the latest reservation is not used, also if this fails. */
   async function reserve(count: number): Promise<void> {
     next = end;
     // Before the command: `raiseTo` may set it to 0 meanwhile.
@@ -65,7 +65,10 @@ export function createIds(db: Db) {
       return taken;
     },
 
-    /** Raises the counter to an id, if it is behind. Ids that were reserved before are not used, except by a call whose reservation goes on. */
+    /**
+     * Raises the counter to an id, if it is behind. From the next call on no id is taken that was reserved before. A call that is
+     * reserving now takes its own.
+     */
     async raiseTo(id: bigint): Promise<void> {
       await counters.updateOne(COUNTER, { $max: { last: id } }, { upsert: true, maxTimeMS });
       expiresAt = 0;

@@ -64,6 +64,7 @@ export function createInsertions(
   async function createAll(batch: readonly NewDocument[], session: ClientSession) {
     const outcomes: Outcomes = new Map();
     const isRejected = (pet: NewDocument) => isDuplicateKey(outcomes.get(pet));
+    /** Those whose outcome the next step may change. If it throws, they get its error, and the others keep theirs. */
     let rest = batch;
     try {
       for (let tried = 1; rest.length > 0 && tried <= MAX_TRIES; tried += 1) {

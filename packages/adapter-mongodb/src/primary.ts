@@ -17,10 +17,12 @@ export interface PrimaryTerm {
  * null if there is none.
  */
 export function followPrimary(client: Pick<MongoClient, 'on' | 'off'>) {
-  /** Undefined before the first report. */
-  let term: PrimaryTerm | null | undefined;
+  let term: PrimaryTerm | null = null;
+  /** Whether the driver has reported: from then on it knows better than `hello`. */
+  let hasReport = false;
   // The driver emits a change before any operation runs on the new primary.
   function onChange({ newDescription }: TopologyDescriptionChangedEvent): void {
+    hasReport = true;
     const primary = [...newDescription.servers.values()].find(({ type }) => type === 'RSPrimary');
     const electionId = primary?.electionId?.toHexString();
     if (primary === undefined || electionId === undefined) term = null;
@@ -30,11 +32,11 @@ export function followPrimary(client: Pick<MongoClient, 'on' | 'off'>) {
   }
   client.on('topologyDescriptionChanged', onChange);
   return {
-    current: () => term ?? null,
+    current: () => term,
     stop: () => client.off('topologyDescriptionChanged', onChange),
     /** Takes the primary's response to `hello`: a client that was connected before has nothing to report. */
     onHello({ me, electionId }: Document): void {
-      if (term === undefined && electionId) term = { address: me, electionId: electionId.toHexString() };
+      if (!hasReport && electionId) term = { address: me, electionId: electionId.toHexString() };
     },
   };
 }
@@ -42,7 +44,7 @@ export function followPrimary(client: Pick<MongoClient, 'on' | 'off'>) {
 /** Runs a read, and resolves to a result that contains every write acknowledged before. */
 export type ReadBarrier = <T>(read: () => Promise<T>) => Promise<T>;
 
-/** Up to three for a result (confirm without a known primary, confirm that primary, read), and as many after an election. */
+/** Three end in a result: confirm while no primary is known, confirm the one that is known then, read. Twice, for an election. */
 const MAX_STEPS = 6;
 
 /**

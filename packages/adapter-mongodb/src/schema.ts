@@ -102,7 +102,7 @@ export async function prepareCollections(db: Db): Promise<CollectionIds> {
   const missing = NAMES.filter((name) => !stored.has(name));
   if (missing.length > 0) {
     const documents = await Promise.all([...stored.keys()].map((name) => db.collection(name).findOne()));
-    // A process writes only after all were created. So if one has documents, all exist by now, or some were lost.
+    // No process writes before all exist. So a document shows that all did: one that is missing when they are read again was lost.
     if (documents.some((document) => document !== null)) requireAll(await readCollections(db));
     await Promise.all(missing.map((name) => create(db, name)));
     return prepareCollections(db);

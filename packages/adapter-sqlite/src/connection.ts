@@ -28,8 +28,8 @@ export interface Connection {
 }
 
 /**
- * Errors of reads and of the thread reach `toPortError` by `createResource`, which makes a StorageMisconfigured `unavailable`
- * itself. A write without a reply may be committed.
+ * `createResource` passes failures of reads and of the thread to `toPortError`, except for a StorageMisconfigured, which it makes
+ * `unavailable` itself. A write without a reply may be committed.
  *
  * | failure                      | which reads fail                       | which writes fail                             |
  * | ---------------------------- | -------------------------------------- | --------------------------------------------- |

@@ -20,7 +20,7 @@ export function createWriter(place: Place) {
   let database: Database | null = null;
   /** Its `PRAGMA data_version` at the last check of the schema. A commit of another connection changes it. */
   let checkedVersion: unknown = null;
-  /** Read before the writes, so it is committed; kept when the connection is closed. */
+  /** The committed id at the begin of the latest transaction, below which none may be. Kept when the connection is closed. */
   let lastId = 0n;
 
   function begin(): Database {
@@ -36,7 +36,7 @@ export function createWriter(place: Place) {
     const [[version] = []] = run([['PRAGMA data_version']]);
     if (version !== checkedVersion) checkSchema(path, database);
     checkedVersion = version;
-    const [[id] = [0n]] = run([[LAST_ID]]) as [[bigint]?];
+    const id = (run([[LAST_ID]])[0]?.[0] ?? 0n) as bigint;
     if (id < lastId) throw unusable(path, 'its counter of ids was set back: restore a backup');
     lastId = id;
     return database;
