@@ -64,6 +64,7 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
         const record = beginRecord(incoming, route, trustedProxies);
         let headers: Headers = fixedHeaders;
         let response: HttpResponse;
+        /** How much of `inFlight` is this request's, also after `weigh` has thrown. */
         let weight = 1;
         inFlight += 1;
         function weigh(more: number): void {

@@ -37,7 +37,7 @@ const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[
 const ENTRY = /^(?:(\d+(?:\.\d+){3})(?::\d+)?|\[?([\da-f:]+(?:\.\d+){0,3})(?:\](?::\d+)?)?)$/i;
 
 /**
- * Begins the record of a request: its key, error and details are those of its response.
+ * Begins the record of a request. exchange.ts sets its key, error and details before observers get it.
  *
  * @param trustedProxies How many proxies add an address to X-Forwarded-For.
  */

@@ -61,6 +61,12 @@ export class Connection {
   /**
    * Rejects bytes that the parser can't read.
    *
+   * | newest request      | its response | what happens                                                   |
+   * | ------------------- | ------------ | -------------------------------------------------------------- |
+   * | its body arrives    | not begun    | it becomes the last one, and its body is rejected              |
+   * | its body arrives    | has begun    | the connection is closed: no second response can follow        |
+   * | is complete, or none | any         | the rejection waits behind it as the last one, if none is yet  |
+   *
    * @param bytes Makes the rejection if these bytes are of no request.
    */
   reject(error: HttpError, bytes: () => string): void {
@@ -68,7 +74,6 @@ export class Connection {
     if (!this.#socket.writable) return;
     const newest = this.#newest;
     if (newest?.req.complete === false) {
-      // No second response can follow.
       if (newest.headersSent) return void this.#socket.destroy();
       this.end();
       newest.req.rejectBody(error);

@@ -48,11 +48,12 @@ export class NodeRequest extends IncomingMessage {
    * space, is malformed.
    *
    * @returns The rejection for a Host field that is missing (allowed in HTTP/1.0: load balancers probe without it), repeated or
-   * malformed, or for another target than a path (RFC 9112, section 3.2); null if both are valid.
+   * malformed, or for a target that is neither a path nor a URL with a host (RFC 9112, section 3.2); null if both are valid.
    */
   normalizeTarget(): HttpError | null {
-    const { host = this.httpVersion === '1.0' ? '' : null } = this.headers;
-    const [matched, address] = HOST.exec(host ?? ' ') ?? [];
+    const { host } = this.headers;
+    if (host === undefined && this.httpVersion !== '1.0') return BAD_HOST;
+    const [matched, address] = HOST.exec(host ?? '') ?? [];
     if (matched === undefined || (address !== undefined && !isIPv6(address))) return BAD_HOST;
     this.headers.host = '';
     const target = this.url ?? '';
