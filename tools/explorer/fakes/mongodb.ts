@@ -143,7 +143,10 @@ export const haveSameKey = ({ idempotency: one }: NewPet, { idempotency: other }
 const isOf = ({ idempotency }: NewPet, { 'idempotency.holder': holder, 'idempotency.key': { $in } }: Condition) =>
   idempotency !== undefined && idempotency.holder === holder && $in.includes(idempotency.key);
 
-/** The driver's error for an insertion of which the server stored only `entry`. */
+/**
+ * The driver's error for an insertion of which the server stored only `entry`. Without documents it accounts for none, as after a
+ * lost response.
+ */
 function bulkError(message: string, documents: readonly PetDocument[], entry: Entry, isConfirmed = true) {
   const rejected = [...documents.entries()].filter(([, document]) => !entry.includes(document));
   const writeErrors = rejected.map(([index]) => ({ index, code: DUPLICATE_KEY, errmsg: 'duplicate key' }));

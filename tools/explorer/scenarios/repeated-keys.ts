@@ -58,6 +58,7 @@ const scenario =
         const isConflict = pets().some((pet) => haveSameKey(pet, sent) && pet.name !== sent.name);
         if (!isConflict) throw new Error(`no other pet has the key of ${sent.name}`);
       }
+      // Each stored pet, except for the restored ones, was new for one call; for none if a call failed that had stored it.
       for (const { _id, name } of pets().slice(options.restored?.length)) {
         const count = created.filter(({ pet, isNew }) => isNew && pet.id === _id).length;
         if (count > 1 || (count === 0 && failed === 0)) throw new Error(`${name} was created ${count} times`);

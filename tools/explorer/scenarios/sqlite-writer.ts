@@ -9,6 +9,9 @@ const THREAD = 'packages/adapter-sqlite/src/thread.ts';
 
 type Modules = typeof import('../../../packages/adapter-sqlite/src/connection.ts');
 
+/** Errors of thread.ts and of `withTimeout` (adapter-kit), after which the write may have been made or not. */
+const UNKNOWN = /thread ended|no response/;
+
 /** How often something may go wrong in a run. */
 const MAX_FAILURES = 2;
 
@@ -39,6 +42,7 @@ const scenario =
 
     const writing = (id: string) =>
       async function write(): Promise<void> {
+        // A write starts a thread if the last one is gone.
         const wasWell = isIn('well', 'gone');
         const before = failures;
         opening ??= openConnection('/animals.db', false);
@@ -47,8 +51,7 @@ const scenario =
         if (outcome instanceof Error) {
           const reason = String(((outcome.cause ?? outcome) as Error).message);
           if (wasWell && before === failures) throw new Error(`nothing was wrong, and ${id} got: ${reason}`);
-          // After these it is not known whether the write was made.
-          if (!/thread ended|no response/.test(reason)) notMade.push(id);
+          if (!UNKNOWN.test(reason)) notMade.push(id);
           return;
         }
         if (outcome[0]?.[0] !== id) throw new Error(`${id} got ${outcome}`);

@@ -86,15 +86,17 @@ async function shorten(scenario: Scenario, failing: Failing): Promise<Failing> {
  * order, which delays a step for long. Others draw one before almost every step.
  */
 function atRandom(name: string): Choose {
-  const changes = random(name) ** 3;
-  let [order, steps] = [0, 0];
+  const redrawRate = random(name) ** 3;
+  let count = 0;
+  /** The count of steps at which the present order was drawn. */
+  let drawnAt = 0;
   return (possible) => {
-    steps += 1;
-    if (random(`${name} ${steps}`) < changes) order = steps;
+    count += 1;
+    if (random(`${name} ${count}`) < redrawRate) drawnAt = count;
     // What may be left out comes rather late. Otherwise most failures would happen before there is anything to fail.
-    const turn = (step: Step) => random(`${name} ${order} ${step.name}`) ** (step.may ? 0.5 : 1);
-    const turns = possible.map((step) => ({ step, turn: turn(step) })).sort((one, other) => one.turn - other.turn);
-    return turns[0]?.step ?? null;
+    const rankOf = (step: Step) => random(`${name} ${drawnAt} ${step.name}`) ** (step.may ? 0.5 : 1);
+    const ranked = possible.map((step) => ({ step, rank: rankOf(step) })).sort((one, other) => one.rank - other.rank);
+    return ranked[0]?.step ?? null;
   };
 }
 

@@ -20,7 +20,7 @@ export type Scenario = (world: World) => void;
 export interface Step {
   /** The same in each run. */
   readonly name: string;
-  /** Whether it is possible now. */
+  /** Whether it is possible now. Changes nothing. */
   readonly can: () => boolean;
   /** Whether a run may end without it. */
   readonly may: boolean;
@@ -34,7 +34,12 @@ const always = () => true;
 // The real function, before a fake replaces it.
 const { setImmediate: afterMicrotasks } = globalThis;
 
-/** A world of clients, servers, failures and a clock. Nothing happens in it, and no time passes, except by steps. */
+/**
+ * A world of clients, servers, failures and a clock. Nothing happens in it, and no time passes, except by steps.
+ *
+ * A run takes steps until none is possible. It may end as soon as only steps with `may` are left and no timer waits: at each such
+ * moment no client may wait for a call, and the checks of `finally` are made.
+ */
 export class World {
   /** The first error of the run. */
   failure: unknown = null;
