@@ -24,7 +24,7 @@ export function createCheck(db: Db, known: CollectionIds) {
 
   return {
     now,
-    /** The result of the latest check, which may still run, if it has not failed and began less than a second ago; or of a new one. */
+    /** The latest check, which may still run, if it has not failed and began less than a second ago; otherwise a new one. */
     recent: () => (performance.now() < expiresAt ? latest : now()),
   };
 }

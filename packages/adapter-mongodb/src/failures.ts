@@ -31,8 +31,9 @@ const WRITTEN_TOO_LATE: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DES
 
 /**
  * A failure of a call as the ports throw it: `storage_unavailable`, unless it shows a defect: a violated schema, or an error
- * that is neither the driver's nor the system's. The message is for the caller and has no driver text. The cause is for the log: name, code and
- * message of the driver's error, without credentials, data and attached objects; a violation is reduced to these, too.
+ * that is neither the driver's nor the system's. The message is for the caller and has no driver text. The cause is for the
+ * log: name, code and message of the driver's error, without credentials, data and attached objects; a violation is reduced to
+ * these, too.
  */
 export function toPortError(failure: unknown, server: Server): unknown {
   if (!isOutage(failure)) return failure;

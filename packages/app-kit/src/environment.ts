@@ -35,7 +35,7 @@ export function matching(fallback: string, pattern: RegExp, rule: string): Varia
   return { fallback, rule, parse: (text) => (pattern.test(text) ? text : null) };
 }
 
-/** The error of a value in quotation marks: `docker run --env-file` and Kubernetes keep those of a file. Null for any other value. */
+/** The error of a value in quotation marks, or null. `docker run --env-file` and Kubernetes keep those of a file. */
 export function quotesViolation(subject: string, text: string): string | null {
   return /^(["']).*\1$/s.test(text) ? `${subject} must not be in quotation marks` : null;
 }

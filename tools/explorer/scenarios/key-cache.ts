@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
-// The cache of API keys of a process: a lookup that begins 5 s after a revocation rejects the key, also if queries are slow or fail.
+// The cache of API keys of a process: a lookup that begins 5 s after a revocation rejects the key, also if queries fail.
 
 const CACHE = 'packages/domain/src/api-keys/authentication.ts';
 const API_KEY = `anst_${'k'.repeat(36)}`;
