@@ -4,9 +4,12 @@ import { createAbandoned } from './abandoned.ts';
 import { kindOf } from './failures.ts';
 
 describe('createAbandoned', () => {
-  test.each(['25006', '40001'])('lets no write be repeated if asking the server fails with %s', async (code) => {
-    const failure = Object.assign(new pg.DatabaseError('no', 0, 'error'), { code });
-    const { closeUnlessBusy } = createAbandoned(() => Promise.reject(failure));
-    await expect(closeUnlessBusy()).rejects.toSatisfy((error) => kindOf(error) === 'no response');
-  });
+  test.each(['25006', '40001', '0A000'])(
+    'lets no write be repeated if asking the server fails with %s',
+    async (code) => {
+      const failure = Object.assign(new pg.DatabaseError('no', 0, 'error'), { code });
+      const { closeUnlessBusy } = createAbandoned(() => Promise.reject(failure));
+      await expect(closeUnlessBusy()).rejects.toSatisfy((error) => kindOf(error) === 'no response');
+    },
+  );
 });

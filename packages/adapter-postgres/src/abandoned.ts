@@ -1,11 +1,16 @@
+import { DomainError } from '@animal-store/domain';
 import { unavailable } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import { toPortError } from './failures.ts';
 import { type Query, statement } from './statements.ts';
 
 /** What processes of the server wait for that still work on a statement; null if none does. */
-const WAIT_EVENTS = statement(`SELECT string_agg(coalesce(wait_event, 'nothing'), ', ') FROM pg_stat_activity
-  WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`);
+const WAIT_EVENTS = {
+  ...statement(`SELECT string_agg(coalesce(wait_event, 'nothing'), ', ') FROM pg_stat_activity
+    WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`),
+  // The write has waited nearly as long as a call may take, and reads need the connection.
+  query_timeout: 500,
+};
 
 /**
  * Connections on which a write got no response. The server keeps them until their commits end, whatever the client does: if
@@ -23,7 +28,10 @@ export function createAbandoned(read: Query) {
     const asked = read<string | null>(WAIT_EVENTS, [...processIds.values()]);
     // `repeated` repeats after errors of the server. This one is of the question, and the write before it may have been executed:
     // an error of the ports is never repeated.
-    const events = await asked.catch((failure) => Promise.reject(toPortError(failure)));
+    const events = await asked.catch((failure) => {
+      const error = toPortError(failure);
+      throw DomainError.is(error) ? error : unavailable(error);
+    });
     if (events !== null) {
       const reason = events.includes('SyncRep') ? 'a synchronous standby' : events;
       throw unavailable(new Error(`a write still waits on the server for ${reason}`));

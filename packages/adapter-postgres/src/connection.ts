@@ -13,7 +13,7 @@ export const TIME_LIMITS = {
   connect: 4_000,
   /** The wait of a call for a connection. */
   queue: 2_000,
-  /** The time in which a call is repeated, and the longest pause before each repetition. */
+  /** The time in which a call is repeated, and the pause in which a proxy may notice that a server is read-only. */
   repeat: 1_500,
   pause: 200,
   /** The time from sending a statement to its result: longer than the limit of its work on the server (session.ts). */
@@ -21,6 +21,9 @@ export const TIME_LIMITS = {
   /** The age at which a connection is replaced, also an idle one: the new one checks the format and the other state. */
   lifetime: 60_000,
 };
+
+/** How often a statement is tried that the server rolls back. */
+const MAX_TRIES = 10;
 
 /** Statements that may wait for a standby go to `write`. Both throw errors of the server and of the driver. */
 export interface Connection {
@@ -144,18 +147,18 @@ function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown
 const connect = (pool: pg.Pool): Promise<pg.PoolClient> =>
   pool.connect().catch((failure) => Promise.reject(toConnectionError(failure)));
 
-/** Tries again while the server wants it, with longer and longer pauses. An attempt gets the time at which the first began. */
+/** Tries again if that may help: see `kindOf`. An attempt gets the time at which the first began. */
 async function repeated<T>(attempt: (begin: number) => Promise<T>): Promise<T> {
   const begin = performance.now();
-  for (let pause = 1; ; pause = Math.min(2 * pause, TIME_LIMITS.pause)) {
+  for (let tried = 1; ; tried += 1) {
     try {
       return await attempt(begin);
     } catch (failure) {
       const kind = kindOf(failure);
-      const isRepeated = kind === 'rolled back' || kind === 'read-only';
+      const isRepeated = kind === 'read-only' || (kind === 'rolled back' && tried < MAX_TRIES);
       // Later the caller would get a timeout instead of the failure.
       if (!isRepeated || performance.now() - begin > TIME_LIMITS.repeat) throw failure;
-      await sleep(pause);
+      if (kind === 'read-only') await sleep(TIME_LIMITS.pause);
     }
   }
 }

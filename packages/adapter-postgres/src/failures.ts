@@ -40,6 +40,9 @@ const REJECTIONS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42', '
  */
 const ROLLED_BACK: ReadonlySet<string> = new Set(['40001', '40P01', '23505']);
 
+/** Whether a row has an id already, or a value for which an administrator has made a unique index. */
+export const isTaken = (failure: unknown): boolean => codeOf(failure) === '23505';
+
 /** The code of a server that can't be written to. */
 export const READ_ONLY = '25006';
 

@@ -2,7 +2,7 @@ import { createBatches, readPages } from '@animal-store/adapter-kit';
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
 import { type Creation, type Idempotency, type PetSelection, unavailable } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
-import { kindOf } from './failures.ts';
+import { isTaken, kindOf } from './failures.ts';
 import {
   type Columns,
   type CombinedStatement,
@@ -91,7 +91,8 @@ export function createPetBatches({ read, write }: Connection) {
     try {
       return await insert(rows);
     } catch (failure) {
-      if (rows.length === 1 || kindOf(failure) !== 'rejection') throw failure;
+      const isOfOne = kindOf(failure) === 'rejection' || isTaken(failure);
+      if (rows.length === 1 || !isOfOne) throw failure;
       const ends = rows.map((row) => insert([row]).catch((error: Error) => [error]));
       return (await Promise.all(ends)).flat();
     }

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** A shorter time limit than that of the connection, in milliseconds. */
+  readonly query_timeout?: number;
 }
 
 /** Runs a statement as a transaction of its own. Returns its result as the driver decodes it. */

@@ -44,7 +44,7 @@ export function parseUrl(url: string, own: Own = {}): Server {
   const client = new pg.Client(config) as Pick<pg.Client, 'host' | 'port'> & { ssl: object | boolean };
   const location = client.host.startsWith('/') ? client.host : `${client.host}:${client.port}`;
   const warnings: string[] = [];
-  const names = [...new URLSearchParams(url.split('?')[1]).keys()];
+  const names = [...new URLSearchParams(/\?(.*)/s.exec(url)?.[1]).keys()];
   if (!names.every((name) => ACCEPTED.includes(name))) {
     // A name may be a part of a password.
     warnings.push(`the URL has an option without effect: ${ACCEPTED.join(', ')} have one`);
