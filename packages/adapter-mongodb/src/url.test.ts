@@ -66,11 +66,6 @@ describe('parseUrl', () => {
     expect(parseUrl(url).location).toBe(servers);
   });
 
-  test('reads from the primary, whatever the URL says', () => {
-    const { createClient } = parseUrl('mongodb://localhost/animals?readPreference=secondary');
-    expect(createClient().readPreference.mode).toBe('primary');
-  });
-
   const NOT_VERIFIED = expect.stringMatching(/^tlsInsecure or tlsAllowInvalidCertificates: .* not verified/);
   test.each([
     ['tls=true&tlsInsecure=true', [NOT_VERIFIED]],

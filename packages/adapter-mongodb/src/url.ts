@@ -22,8 +22,6 @@ const OPTIONS: MongoClientOptions = {
   socketTimeoutMS: 1_700,
   // A silent server is dropped after this and connectTimeoutMS together.
   heartbeatFrequencyMS: 2_000,
-  // Writes and the barrier of reads are those of the primary.
-  readPreference: 'primary',
   retryReads: true,
   retryWrites: true,
 };
