@@ -105,14 +105,15 @@ function put(environment: Environment, { clock = Date.now, storage = storageWith
   const configuration = readConfiguration({ API_KEYS: `${KEY},${OTHER_KEY}`, ...environment });
   const unexpectedErrors: unknown[] = [];
   const logged: Record<string, unknown>[] = [];
-  const write = (level: number) => (line: unknown, msg?: string) =>
-    void logged.push({ level, msg, ...(line as object) });
+  const write = (level: number, fields?: object) => (line: unknown, msg?: string) =>
+    void logged.push({ level, msg, ...fields, ...(line as object) });
+  const child = (fields?: object) => ({ debug: write(20, fields), info: write(30, fields) });
   const log: Parts['log'] = {
-    debug: write(20),
-    info: write(30),
+    ...child(),
     warn: write(40),
     error: ({ err }: { err: unknown }) => void unexpectedErrors.push(err),
     warnThrottled: (message, details) => write(40)(details, message),
+    child,
     dropped: () => 0,
   };
   const parts = { configuration, storage, clock, log, version: { version: '1.2.3' }, isStopping: () => false };

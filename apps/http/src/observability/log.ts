@@ -19,6 +19,8 @@ const THROTTLE = 60_000;
 
 /** The log of a service. A reader that is slow or gone, or a full disk, neither delays nor ends the service: lines are dropped. */
 export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
+  /** A log whose lines have these fields, too. */
+  child(fields: object): Pick<Logger, 'debug' | 'info'>;
   /** A warning that may occur very often: at most one a minute for each message. */
   warnThrottled(message: string, details?: object): void;
   /** Writes text as it is, at any level. */
@@ -60,6 +62,7 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
   const logger = pino({ level, base: null }, { write: pretty === null ? write : (line) => write(pretty(line)) });
   const warnedAt = new Map<string, number>();
   return {
+    child: logger.child.bind(logger),
     debug: logger.debug.bind(logger),
     info: logger.info.bind(logger),
     warn: logger.warn.bind(logger),
@@ -94,7 +97,7 @@ const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/
  * Writes a line for each request. Successful probes and requests without a valid key, which anyone can send, have level debug.
  * Warns of overload and of a storage that fails, and reports unexpected errors with their stack.
  */
-export function createRequestLog(log: Pick<Log, 'debug' | 'info' | 'error' | 'warnThrottled'>): Observe {
+export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottled'>): Observe {
   function report(error: unknown, requestId: string): void {
     if (isUnexpected(error)) log.error({ err: error, requestId }, 'unexpected error');
     if (error === OVERLOADED) log.warnThrottled('requests are rejected with 503: the service is overloaded');
@@ -102,12 +105,17 @@ export function createRequestLog(log: Pick<Log, 'debug' | 'info' | 'error' | 'wa
       log.warnThrottled('requests are rejected with 503: the storage failed', { reason: reasonOf(error) });
     }
   }
+  // pino writes the fields of a child as text once. Methods, statuses and routes are few.
+  const children = new Map<string, Pick<Log, 'debug' | 'info'>>();
   return ({ id, method, route, traceId, startedAt, client, key, error, details }, { status, body }) => {
     if (error !== null) report(error, id);
+    const kind = `${method} ${status} ${route}`;
+    let child = children.get(kind);
+    if (child === undefined) {
+      child = log.child({ method, route, status });
+      children.set(kind, child);
+    }
     const line = {
-      method,
-      route,
-      status,
       duration: Math.round((performance.now() - startedAt) * 1000) / 1000,
       bytes: Buffer.byteLength(body),
       requestId: id,
@@ -117,7 +125,7 @@ export function createRequestLog(log: Pick<Log, 'debug' | 'info' | 'error' | 'wa
       holder: key?.holder,
       ...details,
     };
-    if (status === 401 || (status < 400 && PROBES.has(route))) log.debug(line, 'request');
-    else log.info(line, 'request');
+    if (status === 401 || (status < 400 && PROBES.has(route))) child.debug(line, 'request');
+    else child.info(line, 'request');
   };
 }
