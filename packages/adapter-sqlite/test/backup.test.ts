@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   linkSync,
   readdirSync,
@@ -14,11 +15,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { added, everyPage, rex } from '@animal-store/adapter-contract';
 import { expect, test } from 'vitest';
-import { databaseAt, fileWith, freshFile, openAt, storageAt } from './fixtures.ts';
+import { databaseAt, execute, fileWith, freshFile, openAt, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
 const run = promisify(execFile);
@@ -165,11 +167,24 @@ test('backup.mjs keeps the earlier copy if the file is damaged', async () => {
   expect(readdirSync(dirname(file)).filter((name) => name.includes('partial'))).toEqual([]);
 });
 
-test('backup.mjs replaces an earlier copy with its log', async () => {
+test('backup.mjs replaces an earlier copy with its log, and keeps its mode', async () => {
   const file = await fileWith(1);
   const copy = await fileWith(2);
-  writeFileSync(`${copy}-wal`, 'the log of the earlier copy');
+  chmodSync(copy, 0o640);
+  for (const part of ['-wal', '-journal']) writeFileSync(copy + part, `the ${part} of the earlier copy`);
   expect((await backup(file, copy)).stdout).toBe('ok\n');
   expectWhole(copy);
   expect(await everyPage((await openAt(copy)).pets)).toHaveLength(1);
+  expect([statSync(copy).mode & 0o777, existsSync(`${copy}-journal`)]).toEqual([0o640, false]);
+});
+
+test('two backups to one copy at the same time leave a whole copy', async () => {
+  const large = await fileWith(1, freshFile(tmpdir()));
+  execute('CREATE TABLE filler AS SELECT zeroblob(100000000)')(large);
+  const copies = Array.from({ length: 3 }, async (_, index) => {
+    await sleep(150 * index);
+    return backup(large, `${large}.copy`);
+  });
+  for (const { stdout } of await Promise.all(copies)) expect(stdout).toBe('ok\n');
+  expectWhole(`${large}.copy`);
 });

@@ -1,6 +1,9 @@
 // Copies a database while the service runs: node backup.mjs FILE COPY. Prints `ok` if the copy is whole. An earlier copy stays
 // until then.
+import { randomUUID } from 'node:crypto';
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -19,7 +22,7 @@ const { backup, DatabaseSync } = await import('node:sqlite').catch(() => ({}));
 const APPLICATION_ID = 0x416e696d;
 
 /** The files of a database. */
-const PARTS = ['', '-wal', '-shm'];
+const PARTS = ['', '-wal', '-shm', '-journal'];
 
 // This program imports no other file, because the script for containers passes its text alone.
 /** Why a file may have a second log: it has a second name, by a hard link or a mount of the file alone (proc(5), Linux). */
@@ -32,17 +35,21 @@ function secondName(path) {
   return statSync(path).nlink === 1 ? null : `${path} has a second name: keep only the one with a log (-wal) beside it`;
 }
 
+function requireOwn(database) {
+  if (database.prepare('PRAGMA application_id').get().application_id === APPLICATION_ID) return;
+  throw new Error('it is no database of the Animal Store');
+}
+
 /** Throws an Error if the file or the copy is not whole. */
 async function copyWhole(file, copy) {
   const source = new DatabaseSync(file);
   // A read transaction keeps the copy at one state; without it each commit of the service restarts the copy.
   source.exec('BEGIN');
-  if (source.prepare('PRAGMA application_id').get().application_id !== APPLICATION_ID) {
-    throw new Error('it is no database of the Animal Store');
-  }
+  requireOwn(source);
   await backup(source, copy);
   source.close();
   const target = new DatabaseSync(copy);
+  requireOwn(target);
   const { integrity_check: result } = target.prepare('PRAGMA integrity_check').get();
   target.close();
   if (result !== 'ok') throw new Error(result);
@@ -73,15 +80,20 @@ if (problem) {
 }
 // A link stays.
 const name = real(copy) ?? copy;
-const partial = `${name}.partial`;
+// Of this process alone: another one may copy at the same time.
+const partial = `${name}.${randomUUID()}.partial`;
 const discard = () => {
   for (const part of PARTS) rmSync(partial + part, { force: true });
 };
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 process.once('exit', discard);
 try {
-  discard();
   await copyWhole(file, partial);
+  if (existsSync(name)) {
+    const { uid, gid, mode } = statSync(name);
+    chmodSync(partial, mode);
+    if (process.getuid() === 0) chownSync(partial, uid, gid);
+  }
   sync(partial);
   // Its log belongs to the copy that is replaced.
   for (const part of PARTS.slice(1)) rmSync(name + part, { force: true });

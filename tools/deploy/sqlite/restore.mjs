@@ -24,7 +24,7 @@ const { backup, DatabaseSync } = await import('node:sqlite').catch(() => ({}));
 const APPLICATION_ID = 0x416e696d;
 
 /** The files of a database. */
-const PARTS = ['', '-wal', '-shm'];
+const PARTS = ['', '-wal', '-shm', '-journal'];
 
 // This program imports no other file, because the script for containers passes its text alone.
 /** Why a file may have a second log: it has a second name, by a hard link or a mount of the file alone (proc(5), Linux). */
