@@ -35,7 +35,13 @@ test.each([
 
 const SECRETS = [
   ...[`anst_${'k'.repeat(36)}`, 'k'.repeat(16), `sha256:${'0'.repeat(64)}`],
-  ...['postgres://me:secret@h/d', 'm://u:pw@h'],
+  ...[
+    'postgres://me:secret@h/d',
+    'm://u:pw@h',
+    '1234567890123456',
+    'https://hooks.example/t0k3n',
+    'http://h:1:secret000',
+  ],
 ];
 
 test.each(['9223372036854775808', 'https://www.example.org/', '/run/secrets/animals'])(

@@ -40,10 +40,9 @@ export function quotesViolation(subject: string, text: string): string | null {
   return /^(["']).*\1$/s.test(text) ? `${subject} must not be in quotation marks` : null;
 }
 
-/** The error of a place with white space around it or control characters, as files have with the line ends of Windows; or null. */
+/** The error of a place with white space around it, or null. Files with the line ends of Windows, or a byte order mark, have some. */
 export function spaceViolation(subject: string, text: string): string | null {
-  const violation = `${subject} must neither begin or end with white space, nor contain control characters`;
-  return /^\s|\s$|\p{Cc}/u.test(text) ? violation : null;
+  return text === text.trim() ? null : `${subject} must not begin or end with white space`;
 }
 
 type Variables = Readonly<Record<string, Variable<unknown>>>;

@@ -103,8 +103,6 @@ export function readStorageSettings(
   const candidates = Object.entries(storages).map(([name, adapter]) => {
     if (adapter.variable === undefined) return { name, adapter, setting: '', subject: `STORAGE=${name}` };
     const { text: setting, subject } = readText(environment, adapter.variable, errors);
-    const violation = spaceViolation(subject, setting);
-    if (violation !== null) errors.push(violation);
     return { name, adapter, setting, subject };
   });
   const set = candidates.filter(({ setting }) => setting !== '');
@@ -117,6 +115,8 @@ export function readStorageSettings(
     errors.push(quotesViolation('STORAGE', given) ?? `${rule}: ${quoteSetting(name)} ${found}`);
     return { name, adapter: STORAGES.memory, setting: '', subject: 'STORAGE', warnings: [] };
   }
+  const violation = spaceViolation(chosen.subject, chosen.setting);
+  if (violation !== null) errors.push(violation);
   const { variable } = chosen.adapter;
   if (variable !== undefined && chosen.setting === '') {
     errors.push(`${variable.name} must be set if STORAGE is ${name}, as in ${variable.example}`);
