@@ -19,7 +19,7 @@ function creation(index: number): Parameters<PetStore['add']> {
 /**
  * Expects that a storage which is interrupted amid creations works again, with all that it acknowledged.
  *
- * @param timing From 0. The outage begins after as many creations as its square, and then as many chunks on the network, or
+ * @param timing From 0. The outage begins after as many creations as its square (0: one that has ended), and then as many chunks on the network, or
  * milliseconds: so it meets each of the statements that creations share. An odd one ends the outage at once, an even one when all
  * callers have failed.
  */
