@@ -82,6 +82,15 @@ describe('a start', () => {
     expect(await startProcess({ PORT: 'x' }, { stdio: ['ignore', 'ignore', fd] }).exit).toBe(2);
   });
 
+  test('closes connections beyond MAX_CONNECTIONS', async () => {
+    const { port } = await startProcess({ API_KEYS: KEY, MAX_CONNECTIONS: '1' }).listens();
+    const first = openSocket(port);
+    await once(first, 'connect');
+    await once(openSocket(port), 'close');
+    first.write(request('GET /livez'));
+    await once(first, 'data');
+  });
+
   test('accepts fewer connections than MAX_CONNECTIONS if ulimit -n is too low, and says so', async () => {
     const running = startProcess({ API_KEYS: KEY }, { openFiles: 600 });
     const { port } = await running.listens();

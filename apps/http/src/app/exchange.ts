@@ -61,7 +61,7 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
       return async (c) => {
         // `app.request()` gives no environment.
         const incoming = c.env?.serverRequest ?? fromFetch(c.req.raw);
-        const record = beginRecord(incoming, route, trustedProxies);
+        const record = beginRecord(incoming, c.req.method, route, trustedProxies);
         let headers: Headers = fixedHeaders;
         let response: HttpResponse;
         /** How much of `inFlight` is this request's, also after `weigh` has thrown. */
@@ -105,7 +105,7 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
     },
     reject(error, sender) {
       const route = sender.method === undefined ? UNPARSABLE : UNMATCHED;
-      const record = { ...beginRecord(sender, route, trustedProxies), error };
+      const record = { ...beginRecord(sender, sender.method ?? '-', route, trustedProxies), error };
       const response = errorResponse(error);
       return { ...response, headers: finish(record, response, SECURITY_HEADERS) };
     },

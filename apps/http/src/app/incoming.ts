@@ -3,7 +3,6 @@ import { BODY_MAX_BYTES } from './messages.ts';
 
 /** A request as handlers read it: made of a Fetch API request, or by a server that has a faster way. */
 export interface Incoming {
-  readonly method?: string | undefined;
   /** null if it is unknown. */
   readonly clientAddress: string | null;
   /** The value of a header field, by its lower-case name; those of repeated fields are joined with a comma and a space. */
@@ -17,9 +16,8 @@ export interface Incoming {
 }
 
 /** The request of a Fetch API request, whose body is counted while it is read. */
-export function fromFetch({ method, headers, body }: Request): Incoming {
+export function fromFetch({ headers, body }: Request): Incoming {
   return {
-    method,
     clientAddress: null,
     header: (name) => headers.get(name) ?? undefined,
     async readBody() {

@@ -24,7 +24,7 @@ export interface RequestRecord {
 }
 
 /** What a record takes from a request. Of bytes that are not one only the address is known. */
-export type Sender = Pick<Incoming, 'clientAddress'> & Partial<Incoming>;
+export type Sender = Pick<Incoming, 'clientAddress'> & Partial<Incoming> & { readonly method?: string | undefined };
 
 /** Is notified of each request with its response. */
 export type Observe = (record: RequestRecord, response: HttpResponse) => void;
@@ -41,14 +41,14 @@ const ENTRY = /^(?:(\d+(?:\.\d+){3})(?::\d+)?|\[?([\da-f:]+(?:\.\d+){0,3})(?:\](
  *
  * @param trustedProxies How many proxies add an address to X-Forwarded-For.
  */
-export function beginRecord(sender: Sender, route: string, trustedProxies: number) {
+export function beginRecord(sender: Sender, method: string, route: string, trustedProxies: number) {
   const id = sender.header?.('x-request-id');
   const traceparent = sender.header?.('traceparent');
   const forwarded = trustedProxies > 0 ? sender.header?.('x-forwarded-for') : undefined;
   const client = (forwarded === undefined ? null : forwardedAddress(forwarded, trustedProxies)) ?? sender.clientAddress;
   return {
     id: id !== undefined && REQUEST_ID.test(id) ? id : crypto.randomUUID(),
-    method: sender.method ?? '-',
+    method,
     route,
     traceId: traceparent === undefined ? null : (TRACEPARENT.exec(traceparent)?.[1] ?? null),
     startedAt: performance.now(),

@@ -28,6 +28,11 @@ export class Connection {
     this.#socket = socket;
   }
 
+  /** Whether a request has no response yet, or the client has not received all of one. */
+  get isBusy(): boolean {
+    return this.#turns.length > 0 || this.#socket.writableLength > 0;
+  }
+
   /**
    * @param isStopping Whether the server stops, so that each response closes its connection.
    * @param serve Called when it is the request's turn.

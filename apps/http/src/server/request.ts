@@ -13,7 +13,7 @@ const DISCARD_MAX_BYTES = 16 * 1024 * 1024;
 const BAD_HOST = invalidRequest(CLIENT_MESSAGES.badHost);
 const BAD_TARGET = invalidRequest(CLIENT_MESSAGES.badTarget);
 
-/** uri-host [":" port], or nothing (RFC 9110, section 7.2; RFC 3986, section 3.2). The first group is an IPv6 address. */
+/** uri-host [":" port], or nothing (RFC 9110, section 7.2; RFC 3986, section 3.2), without addresses of later versions. */
 const HOST = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /** A target in origin form, or in absolute form with a host (RFC 9112, section 3.2; RFC 9110, section 4.2). */

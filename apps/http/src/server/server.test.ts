@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Server, type ServerResponse } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { CLOSE, length, openSocket, request, startBareServer, untilClosed } from '../../test/service.ts';
 import { errorResponse } from '../app/errors.ts';
@@ -36,6 +36,20 @@ test('a stop lets a client read a response that it has not received yet', async 
   const stopping = stop({ grace: 0, deadline: 30_000 });
   expect((await untilClosed(socket.resume())).endsWith('the end')).toBe(true);
   expect(await stopping).toBe(0);
+});
+
+test('a stop closes connections at the deadline, and counts those whose clients have not received all', async () => {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const { port, stop } = await startBareServer(({ url }, response) => {
+    response.end('x'.repeat(url === '/idle' ? 1 : 50_000_000));
+    if (url !== '/idle') begin();
+  });
+  const [slow, idle] = [openSocket(port).pause(), openSocket(port)];
+  idle.write(request('GET /idle'));
+  await once(idle, 'data');
+  slow.write(request('GET /'));
+  await begun;
+  expect(await stop({ grace: 0, deadline: 500 })).toBe(1);
 });
 
 test('a stop serves the last request of a connection, and ignores those that come behind it', async () => {
@@ -83,6 +97,8 @@ test('a stop closes a connection that sends nothing, and serves one whose reques
   // The server has accepted both when it responds to a third connection.
   await fetch(`http://127.0.0.1:${port}`, { headers: { connection: 'close' } });
   const stopping = stop({ grace: 0, deadline: 600_000 });
+  // Meanwhile the server has looked for idle connections.
+  await sleep(300);
   late.write(request('GET /'));
   expect(await untilClosed(late)).toMatch(/^HTTP\/1.1 200 .*served$/s);
   expect(await stopping).toBe(0);

@@ -38,10 +38,10 @@ export interface RunningServer {
   readonly address: AddressInfo;
   /**
    * Stops the server. During the grace it serves as before, but each response closes its connection. Then it stops
-   * listening. At the deadline it closes the connections that are left.
+   * listening, and closes idle connections once no other one has bytes to send. At the deadline it closes those that are left.
    *
    * @param times In milliseconds; the deadline begins after the grace.
-   * @returns How many connections were closed at the deadline.
+   * @returns How many connections were closed at the deadline before their responses were received.
    */
   stop(times: { grace: number; deadline: number }): Promise<number>;
 }
@@ -133,11 +133,15 @@ export async function startServer(listener: Listener, options: ServerOptions): P
       const silent = setTimeout(() => setImmediate(closeSilent), FIRST_BYTES_TIMEOUT);
       let closedAtDeadline = 0;
       const timer = setTimeout(() => {
-        closedAtDeadline = connections.size;
-        server.closeAllConnections();
+        for (const [socket, { isBusy }] of connections) {
+          if (isBusy) closedAtDeadline += 1;
+          socket.destroy();
+        }
       }, deadline);
       await closed;
-      for (const each of [idle, silent, timer]) clearTimeout(each);
+      clearInterval(idle);
+      clearTimeout(silent);
+      clearTimeout(timer);
       // Ends the timer that checks Node's time limits.
       server.close();
       return closedAtDeadline;
