@@ -77,7 +77,7 @@ async function comparePets(
   let [after, lacking]: [bigint, readonly StoredPet[]] = [0n, []];
   for (;;) {
     onBatch(counts.pets);
-    // Meanwhile the pets of the batch before that the target lacks are stored.
+    // At the same time the missing pets of the batch before are stored.
     const [pets, stored] = await Promise.all([source.read(after, BATCH), target.read(after, BATCH), store(lacking)]);
     after = pets.at(-1)?.id ?? LIMITS.id.max;
     const rest = new Map(pets.map((pet) => [pet.id, pet]));

@@ -122,7 +122,7 @@ async function targetSettings({ to = '', toFile, toStorage }: TargetOptions): Pr
     toStorage === undefined ? hasSchemeOf(example, setting) : name === toStorage,
   );
   if (toStorage !== undefined && chosen === undefined) throw new ConfigurationError(MESSAGES.noAdapter(toStorage));
-  // A file of this name would be a misunderstanding.
+  // The name of a storage, as in `copy --to sqlite`, is not meant as that of a file.
   if (setting === '' || chosen === undefined || Object.hasOwn(storages, setting)) {
     throw new ConfigurationError(MESSAGES.noTarget(durable.map(({ example }) => example).join(', ')));
   }

@@ -23,7 +23,7 @@ const string = { bsonType: 'string' };
 const date = { bsonType: 'date' };
 const dateOrNull = { bsonType: ['date', 'null'] };
 
-/** An object with these members, without which only the optional ones may be, and no others. */
+/** An object with these members and no others. All are required except the optional ones. */
 const object = (properties: Document, ...optional: readonly string[]) => ({
   bsonType: 'object',
   required: Object.keys(properties).filter((member) => !optional.includes(member)),
@@ -70,7 +70,7 @@ const SCHEMAS: Readonly<Record<string, Document>> = {
   counters: object({ _id: string, last: { bsonType: 'long', minimum: 0n, maximum: LIMITS.id.maxAssigned } }),
 };
 
-/** Those of `pets` leave out the pets that their queries never look for. */
+/** The indexes of `pets` leave out the pets that their queries never look for. */
 export const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
   pets: [
     { key: BY_STATUS, partialFilterExpression: { status: { $exists: true } } },

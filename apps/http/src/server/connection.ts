@@ -66,11 +66,11 @@ export class Connection {
   /**
    * Rejects bytes that the parser can't read.
    *
-   * | newest request      | its response | what happens                                                   |
-   * | ------------------- | ------------ | -------------------------------------------------------------- |
-   * | its body arrives    | not begun    | it becomes the last one, and its body is rejected              |
-   * | its body arrives    | has begun    | the connection is closed: no second response can follow        |
-   * | is complete, or none | any         | the rejection waits behind it as the last one, if none is yet  |
+   * | newest request       | its response | what happens                                                                   |
+   * | -------------------- | ------------ | ------------------------------------------------------------------------------ |
+   * | its body arrives     | not begun    | its response becomes the last one, and its body is rejected                    |
+   * | its body arrives     | has begun    | the connection is closed: no second response can follow                        |
+   * | is complete, or none | any          | the rejection waits for its turn, as the last response; none if there is one   |
    *
    * @param bytes Makes the rejection if these bytes are of no request.
    */
