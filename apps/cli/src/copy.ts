@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiKey, LIMITS } from '@animal-store/domain';
-import type { KeyStore, PetArchive, StoredPet } from '@animal-store/domain/ports';
+import type { ApiKeyRepository, PetArchive, StoredPet } from '@animal-store/domain/ports';
 import { type Command, Option } from 'commander';
 import { CommandFailed, type Context } from './context.ts';
 import { interruptible } from './interruptible.ts';
@@ -95,7 +95,7 @@ async function comparePets(
 }
 
 /** Adds keys, with their revocations and last uses. */
-async function copyKeys(keys: readonly ApiKey[], store: KeyStore): Promise<void> {
+async function copyKeys(keys: readonly ApiKey[], store: ApiKeyRepository): Promise<void> {
   for (let done = 0; done < keys.length; done += BATCH) {
     await Promise.all(
       keys.slice(done, done + BATCH).map(async (key) => {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { DomainError } from '@animal-store/domain';
-import type { PetStore } from '@animal-store/domain/ports';
+import type { PetRepository } from '@animal-store/domain/ports';
 import { freshFile } from '@animal-store/test-kit/fresh-folder';
 import { expect, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
@@ -82,7 +82,7 @@ test.each([5, 5_000])(
   async (lines) => {
     const memory = createMemoryStorage();
     let adds = 0;
-    const add: PetStore['add'] = async (...given) => {
+    const add: PetRepository['add'] = async (...given) => {
       adds += 1;
       const isDown = adds === 2;
       await setImmediate();

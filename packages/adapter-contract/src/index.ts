@@ -1,10 +1,10 @@
 /** @module @animal-store/adapter-contract */
 
 import { afterAll, describe } from 'vitest';
+import { apiKeyRepositoryContract } from './api-key-repository-contract.ts';
 import { archivesUnderTest } from './archive-contract.ts';
 import { creatingContract } from './creating-contract.ts';
 import { idempotencyContract } from './idempotency-contract.ts';
-import { keyStoreContract } from './key-store-contract.ts';
 import { listingContract } from './listing-contract.ts';
 import { lossContract, outageContract } from './outage-contract.ts';
 import { placeContract } from './place-contract.ts';
@@ -42,7 +42,7 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
     describe('creating and reading', () => creatingContract(test));
     describe('listing', () => listingContract(test));
     describe('creating with an idempotency key', () => idempotencyContract(test));
-    describe('API keys', () => keyStoreContract(test));
+    describe('API keys', () => apiKeyRepositoryContract(test));
     describe('a storage', () => placeContract(adapter));
     describe('two storages at one place', () => sharedPlaceContract(adapter));
     if (outages !== 'not tested') outageContract(adapter, outages);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pet } from '@animal-store/domain';
-import type { PetStore } from '@animal-store/domain/ports';
+import type { PetRepository } from '@animal-store/domain/ports';
 import { expect, vi } from 'vitest';
 import { atOnce, expectUnavailable, failureOf } from './calls.ts';
 import { type Interruption, RECOVERY_LIMIT, recovered } from './interruption.ts';
@@ -11,7 +11,7 @@ import type { StorageUnderTest } from './storage-under-test.ts';
 const CALLERS = 20;
 
 /** A creation of its own for each index. Every other one has an idempotency key. */
-function creation(index: number): Parameters<PetStore['add']> {
+function creation(index: number): Parameters<PetRepository['add']> {
   const newPet = rex({ name: `Rex ${index}`, status: 'sold' });
   return index % 2 === 0 ? [newPet, idempotencyOf(newPet, `k${index}`)] : [newPet];
 }

@@ -7,7 +7,7 @@ import {
   type Pet,
   type PetStatus,
 } from '@animal-store/domain';
-import { apiKeyId, type Creation, fingerprint, type Idempotency, type PetStore } from '@animal-store/domain/ports';
+import { apiKeyId, type Creation, fingerprint, type Idempotency, type PetRepository } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 
 /** A pet to create, without the members that are undefined. */
@@ -23,13 +23,13 @@ export function idempotencyOf(newPet: NewPet, key: string | IdempotencyKey): Ide
 }
 
 /** Adds a pet, or finds the one that its idempotency key stands for. */
-export async function added(pets: PetStore, newPet: NewPet = rex(), idempotency?: Idempotency): Promise<Pet> {
+export async function added(pets: PetRepository, newPet: NewPet = rex(), idempotency?: Idempotency): Promise<Pet> {
   return ((await pets.add(newPet, idempotency)) as Creation).pet;
 }
 
 /** All pages of a selection, one after the other. */
 export async function everyPage(
-  pets: PetStore,
+  pets: PetRepository,
   { limit = 100, status }: { limit?: number; status?: PetStatus | undefined } = {},
 ): Promise<Pet[]> {
   const seen: Pet[] = [];

@@ -1,10 +1,10 @@
 import { closed, mapPorts, type PetStorage, type Ports } from '@animal-store/domain/ports';
-import { createMemoryKeyStore } from './memory-key-store.ts';
-import { createMemoryPetStore } from './memory-pet-store.ts';
+import { createMemoryApiKeyRepository } from './memory-api-key-repository.ts';
+import { createMemoryPetRepository } from './memory-pet-repository.ts';
 
 /** Pets and API keys in memory. Several storages can be opened on it; it outlives them. */
 export function createMemory(): Ports {
-  return { pets: createMemoryPetStore(), keys: createMemoryKeyStore() };
+  return { pets: createMemoryPetRepository(), keys: createMemoryApiKeyRepository() };
 }
 
 export function openMemory(memory: Ports): PetStorage {

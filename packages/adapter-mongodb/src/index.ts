@@ -7,7 +7,7 @@ import { createMongoArchive } from './archive.ts';
 import { openDatabase } from './connection.ts';
 import type { NewDocument } from './documents.ts';
 import { toPortError } from './failures.ts';
-import { createMongoKeyStore } from './keys.ts';
+import { createMongoApiKeyRepository } from './keys.ts';
 import type { CollectionIds } from './schema.ts';
 import { parseUrl, serverOf } from './url.ts';
 
@@ -53,7 +53,7 @@ export function createMongoStorage(options: MongoStorageOptions): PetStorage {
       find: (id) => database.call(({ reads }) => reads.find(id)),
       list: (selection) => database.call(({ reads }) => reads.list(selection)),
     },
-    keys: createMongoKeyStore(database),
+    keys: createMongoApiKeyRepository(database),
     archive: createMongoArchive(database),
     location: server.location,
     warnings: server.warnings,

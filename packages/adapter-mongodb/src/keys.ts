@@ -1,6 +1,6 @@
 import type { Resource } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
-import type { KeyStore } from '@animal-store/domain/ports';
+import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Database } from './connection.ts';
 import { isDuplicateKey } from './failures.ts';
 import { BY_AGE } from './schema.ts';
@@ -19,7 +19,7 @@ const BOUNDED = { maxTimeMS: TIME_LIMITS.operation };
 
 type Keys = Pick<Database, 'keys' | 'barrier' | 'checkWritable'>;
 
-export function createMongoKeyStore(database: Resource<Keys>): KeyStore {
+export function createMongoApiKeyRepository(database: Resource<Keys>): ApiKeyRepository {
   /** Checks the collections before reads, too: a query of the driver names none by its UUID. */
   function call<R>(work: (opened: Keys) => Promise<R>): Promise<R> {
     return database.call(async (opened) => {

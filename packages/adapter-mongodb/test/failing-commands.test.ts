@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import type { PetStorage, PetStore } from '@animal-store/domain/ports';
+import type { PetRepository, PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-servers/mongodb';
 import type { Document } from 'mongodb';
@@ -108,7 +108,7 @@ describeWithMongo('commands that fail', () => {
     await Promise.all(times(100, () => added(pets)));
   });
 
-  test.each<[string, number, (pets: PetStore) => Promise<unknown>]>([
+  test.each<[string, number, (pets: PetRepository) => Promise<unknown>]>([
     ['find', 1, (pets) => pets.find(1n)],
     ['find', 1, (pets) => pets.list({ after: 0n, limit: 5 })],
     ['insert', 2, (pets) => added(pets)],

@@ -7,7 +7,7 @@ import type { ClientBase } from 'pg';
 import { createPostgresArchive } from './archive.ts';
 import { openConnection, poolSizes } from './connection.ts';
 import { kindOf, toPortError } from './failures.ts';
-import { createPostgresKeyStore } from './keys.ts';
+import { createPostgresApiKeyRepository } from './keys.ts';
 import { createPetBatches } from './pets.ts';
 import { checkReady, openSchema } from './schema.ts';
 import { parseUrl } from './url.ts';
@@ -63,7 +63,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): PetStora
       list: (selection) =>
         database.call(({ pets }) => (selection.status ? pets.listByStatus(selection) : pets.list(selection))),
     },
-    keys: createPostgresKeyStore(database),
+    keys: createPostgresApiKeyRepository(database),
     archive: createPostgresArchive(database),
     location: server.location,
     warnings: server.warnings,

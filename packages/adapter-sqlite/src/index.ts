@@ -6,8 +6,8 @@ import { type PetStorage, requireText, StorageMisconfigured } from '@animal-stor
 import { createArchive } from './archive.ts';
 import { openConnection } from './connection.ts';
 import { realPathOf } from './file.ts';
-import { createKeyStore } from './keys.ts';
-import { createPetStore, TRY_CREATING } from './pets.ts';
+import { createApiKeyRepository } from './keys.ts';
+import { createPetRepository, TRY_CREATING } from './pets.ts';
 
 export interface SqliteStorageOptions {
   /** Path on a local disk. SQLite keeps `-wal` and `-shm` beside the file. */
@@ -36,8 +36,8 @@ export async function createSqliteStorage(options: SqliteStorageOptions): Promis
   if (!(create || existsSync(path))) throw new StorageMisconfigured(`there is no file ${path} that this user may see`);
   const connection = await openConnection(path, create);
   return {
-    pets: createPetStore(connection),
-    keys: createKeyStore(connection),
+    pets: createPetRepository(connection),
+    keys: createApiKeyRepository(connection),
     archive: createArchive(connection),
     location: realPathOf(path),
     async ready() {

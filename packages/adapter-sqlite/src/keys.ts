@@ -1,5 +1,5 @@
 import type { ApiKey } from '@animal-store/domain';
-import type { KeyStore } from '@animal-store/domain/ports';
+import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 import type { Row } from './schema.ts';
 
@@ -15,7 +15,7 @@ export const KEY_SQL = {
   recordUse: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
 } as const;
 
-export function createKeyStore({ read, write }: Connection): KeyStore {
+export function createApiKeyRepository({ read, write }: Connection): ApiKeyRepository {
   return {
     async add({ id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
       await write([KEY_SQL.add, id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]);

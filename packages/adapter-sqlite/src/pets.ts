@@ -1,5 +1,5 @@
 import type { Pet, PetStatus } from '@animal-store/domain';
-import type { PetStore } from '@animal-store/domain/ports';
+import type { PetRepository } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 import type { Row, Statement } from './schema.ts';
 
@@ -27,7 +27,7 @@ export const TRY_CREATING: readonly Statement[] = [
   ['RELEASE attempt'],
 ];
 
-export function createPetStore({ read, write }: Connection): PetStore {
+export function createPetRepository({ read, write }: Connection): PetRepository {
   return {
     async add({ name, categoryId, status = null }, idempotency) {
       const { holder = null, key = null, fingerprint = null } = idempotency ?? {};

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { apiKeyId, type KeyStore } from '@animal-store/domain/ports';
+import { type ApiKeyRepository, apiKeyId } from '@animal-store/domain/ports';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
 import { sha256 } from './bearer.ts';
 import { quotesViolation, readText } from './environment.ts';
@@ -36,7 +36,10 @@ export function createDevelopmentKey(): { readonly key: string; readonly configu
 }
 
 /** Returns the error for the operator if no key is valid now, or null. In production nothing else makes a key. */
-export async function missingKeys(configuredKeys: ConfiguredKeys, issuedKeys: KeyStore): Promise<string | null> {
+export async function missingKeys(
+  configuredKeys: ConfiguredKeys,
+  issuedKeys: ApiKeyRepository,
+): Promise<string | null> {
   if (configuredKeys.size > 0) return null;
   const issued = await issuedKeys.list();
   const now = Date.now();

@@ -13,4 +13,4 @@ export type { IdempotencyKey } from './pets/idempotency.ts';
 export { LIMITS } from './pets/limits.ts';
 export { checkedNewPet, NEW_PET_MEMBERS, type NewPet, PET_STATUSES, type Pet, type PetStatus } from './pets/pet.ts';
 export type { PetQuery } from './pets/pet-query.ts';
-export type { Creation } from './pets/pet-store.ts';
+export type { Creation } from './pets/pet-repository.ts';

@@ -1,10 +1,10 @@
-import type { KeyStore } from './api-keys/key-store.ts';
-import type { PetStore } from './pets/pet-store.ts';
+import type { ApiKeyRepository } from './api-keys/api-key-repository.ts';
+import type { PetRepository } from './pets/pet-repository.ts';
 
 /** The ports that each storage has. */
 export interface Ports {
-  readonly pets: PetStore;
-  readonly keys: KeyStore;
+  readonly pets: PetRepository;
+  readonly keys: ApiKeyRepository;
 }
 
 /** A method of a port, by both names: `pets.add`. */

@@ -5,10 +5,10 @@
  */
 
 export { apiKeyId } from './api-keys/api-key.ts';
-export type { KeyStore } from './api-keys/key-store.ts';
+export type { ApiKeyRepository } from './api-keys/api-key-repository.ts';
 export { closed, requireKnown, requireText, StorageMisconfigured, unavailable } from './errors.ts';
 export { fingerprint, type Idempotency } from './pets/idempotency.ts';
 export type { PetArchive, StoredPet } from './pets/pet-archive.ts';
-export type { Creation, PetSelection, PetStore } from './pets/pet-store.ts';
+export type { Creation, PetRepository, PetSelection } from './pets/pet-repository.ts';
 export { mapPorts, type PortMethod, type Ports } from './port-methods.ts';
 export { checkFormat, type PetStorage, PORTS_VERSION, type StorageAdapter, type StorageVariable } from './storage.ts';

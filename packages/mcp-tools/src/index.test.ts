@@ -1,13 +1,13 @@
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue, DomainError, type NewPet } from '@animal-store/domain';
-import type { PetStore } from '@animal-store/domain/ports';
+import type { PetRepository } from '@animal-store/domain/ports';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMcpServer } from './index.ts';
 
 /** A client of a server in this process. */
-async function connect(pets: PetStore = createMemoryStorage().pets) {
+async function connect(pets: PetRepository = createMemoryStorage().pets) {
   const reported: unknown[] = [];
   const onCall = (_: string, error: unknown) => error !== null && reported.push(error);
   const catalogue = createCatalogue(pets);

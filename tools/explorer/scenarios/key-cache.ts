@@ -10,8 +10,8 @@ const API_KEY = `anst_${'k'.repeat(36)}`;
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 
 type Modules = typeof import('@animal-store/domain/transport');
-type KeyStore = Parameters<Modules['createAuthentication']>[0]['issuedKeys'];
-type ApiKey = NonNullable<Awaited<ReturnType<KeyStore['find']>>>;
+type ApiKeyRepository = Parameters<Modules['createAuthentication']>[0]['issuedKeys'];
+type ApiKey = NonNullable<Awaited<ReturnType<ApiKeyRepository['find']>>>;
 
 const ISSUED = { id: digest(API_KEY).slice(0, 16), revokedAt: null, expiresAt: null, lastUsedAt: 0 } as ApiKey;
 
@@ -24,7 +24,7 @@ const scenario =
     const now = () => world.now();
     const authenticate = createAuthentication({
       configuredKeys: new Map(),
-      issuedKeys: { find, recordUse: async () => {}, revoke: () => {} } as unknown as KeyStore,
+      issuedKeys: { find, recordUse: async () => {}, revoke: () => {} } as unknown as ApiKeyRepository,
       digest,
       clock: now,
       monotonicClock: now,

@@ -8,9 +8,9 @@ import {
   fingerprint,
   type Idempotency,
   type PetArchive,
+  type PetRepository,
   type PetSelection,
   type PetStorage,
-  type PetStore,
   type Ports,
   unavailable,
 } from '@animal-store/domain/ports';
@@ -309,7 +309,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     }),
   ),
   'A batch is repeated if its COMMIT gets no response': add((add, _, { ready }) => {
-    async function addAll(all: readonly Parameters<PetStore['add']>[]) {
+    async function addAll(all: readonly Parameters<PetRepository['add']>[]) {
       await ready();
       const commit = async () => {
         const creations = await Promise.all(all.map((given) => add(...given)));

@@ -3,8 +3,8 @@ import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { describe, expect, test } from 'vitest';
 import { observed, UNAVAILABLE } from '../../test/ports.ts';
 import type { ApiKey } from './api-key.ts';
+import type { ApiKeyRepository } from './api-key-repository.ts';
 import { type AuthenticationOptions, createAuthentication } from './authentication.ts';
-import type { KeyStore } from './key-store.ts';
 import { createKeyring } from './keyring.ts';
 
 const digest = (text: string) => hash('sha256', text);
@@ -13,7 +13,10 @@ const SECONDS = 1_000;
 const MINUTE = 60 * SECONDS;
 
 /** A key that was issued on a storage in memory, and how it is authenticated there, with changed calls of the port. */
-async function issued({ expiresAt = null, ...changes }: { expiresAt?: number | null } & Partial<KeyStore> = {}) {
+async function issued({
+  expiresAt = null,
+  ...changes
+}: { expiresAt?: number | null } & Partial<ApiKeyRepository> = {}) {
   const storage = createMemoryStorage();
   const { keys } = storage;
   const time = { now: NOON };
@@ -92,7 +95,7 @@ describe('createAuthentication', () => {
     expect(calls).toEqual(['keys.find']);
   });
 
-  test.each<[string, KeyStore['find'], string | null]>([
+  test.each<[string, ApiKeyRepository['find'], string | null]>([
     ['was unknown', async () => null, null],
     ['could not be looked up', UNAVAILABLE.keys.find, 'storage_unavailable'],
   ])('asks again for a key that %s', async (_, first, outcome) => {

@@ -1,6 +1,6 @@
 import { requireThat } from '../errors.ts';
 import { type ApiKey, apiKeyId, type Clock, type Digest, isApiKey, isUsable, requireFunctions } from './api-key.ts';
-import type { KeyStore } from './key-store.ts';
+import type { ApiKeyRepository } from './api-key-repository.ts';
 
 /** How long the record of a key is cached, in milliseconds, and so how long a revoked key may still be accepted. */
 const KEY_TTL = 5_000;
@@ -25,7 +25,7 @@ export interface AuthenticationOptions {
   /** Holders by {@link AuthenticationOptions.digest}: keys that are valid as long as the process lives. */
   readonly configuredKeys: ReadonlyMap<string, string>;
   /** Keys that are issued and revoked at run time. Queried only for keys of the form of an issued one. */
-  readonly issuedKeys: KeyStore;
+  readonly issuedKeys: ApiKeyRepository;
   readonly digest: Digest;
   /** The time by which keys expire and their uses are recorded. */
   readonly clock: Clock;

@@ -11,7 +11,7 @@ import {
   requireFunctions,
   visiblePrefixOf,
 } from './api-key.ts';
-import type { KeyStore } from './key-store.ts';
+import type { ApiKeyRepository } from './api-key-repository.ts';
 
 /** Configured keys have holders with this prefix: an issued key must not share their idempotency keys. */
 const RESERVED_PREFIX = 'configured-';
@@ -65,7 +65,7 @@ export interface Keyring {
 /** The dependencies of a keyring. */
 export interface KeyringOptions {
   /** Where the records are stored. */
-  readonly keys: KeyStore;
+  readonly keys: ApiKeyRepository;
   /** `(text) => createHash('sha256').update(text).digest('hex')` on Node.js. */
   readonly digest: Digest;
   /** `randomBytes` of `node:crypto`, for example. */

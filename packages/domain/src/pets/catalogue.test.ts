@@ -5,7 +5,7 @@ import type { DomainError } from '../errors.ts';
 import { quote } from '../quote.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import type { NewPet, Pet } from './pet.ts';
-import type { PetStore } from './pet-store.ts';
+import type { PetRepository } from './pet-repository.ts';
 
 const rex = (given: object = {}): NewPet => ({ name: 'Rex', categoryId: 7n, ...given });
 
@@ -19,7 +19,7 @@ describe('createCatalogue', () => {
     ['a list that is no method', { list: [] }],
   ])('rejects %s in the place of its pets, from JavaScript', (_, given) => {
     const error = new TypeError('pets must be those of a storage: storage.pets');
-    expect(() => createCatalogue(given as PetStore)).toThrow(error);
+    expect(() => createCatalogue(given as PetRepository)).toThrow(error);
   });
 
   test.each([undefined, { holder: 'the zoo', key: 'k-1' }])(

@@ -4,7 +4,7 @@ import { fingerprint, type IdempotencyKey, idempotencyViolations } from './idemp
 import { LIMITS } from './limits.ts';
 import { checkedNewPet, type NewPet, type Pet } from './pet.ts';
 import { checkedPetQuery, type PetQuery } from './pet-query.ts';
-import type { Creation, PetStore } from './pet-store.ts';
+import type { Creation, PetRepository } from './pet-repository.ts';
 
 /** One page of pets, in ascending order of id. */
 export interface PetPage {
@@ -45,10 +45,10 @@ export interface Catalogue {
 /**
  * The use cases on a storage.
  *
- * @throws TypeError if `pets` is no PetStore.
+ * @throws TypeError if `pets` is no PetRepository.
  * @example const catalogue = createCatalogue(createMemoryStorage().pets)
  */
-export function createCatalogue(pets: PetStore): Catalogue {
+export function createCatalogue(pets: PetRepository): Catalogue {
   requireThat(
     'pets must be those of a storage: storage.pets',
     () => typeof pets.list === 'function' && !('revoke' in pets),

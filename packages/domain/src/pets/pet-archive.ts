@@ -10,11 +10,11 @@ export interface StoredPet extends Pet {
 }
 
 /**
- * The port for moving pets to another place with their ids and idempotency keys. The rules of `PetStore` about
+ * The port for moving pets to another place with their ids and idempotency keys. The rules of `PetRepository` about
  * acknowledgement, failures and arguments apply, but a call is given at most 1,000 pets or a limit of 1,000.
  */
 export interface PetArchive {
-  /** The first pets whose id is greater than `after`, 0 to 2^63 - 1, as `PetStore.list` selects them. */
+  /** The first pets whose id is greater than `after`, 0 to 2^63 - 1, as `PetRepository.list` selects them. */
   read(after: bigint, limit: number): Promise<readonly StoredPet[]>;
 
   /**

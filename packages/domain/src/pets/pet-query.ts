@@ -2,7 +2,7 @@ import { invalid, rejectViolations } from '../errors.ts';
 import { quote, violation } from '../quote.ts';
 import { isIntegerFrom, LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet.ts';
-import type { PetSelection } from './pet-store.ts';
+import type { PetSelection } from './pet-repository.ts';
 
 /** Selects a page of pets. */
 export interface PetQuery {

@@ -1,8 +1,8 @@
 import type { ApiKey } from '@animal-store/domain';
-import { apiKeyId, type KeyStore } from '@animal-store/domain/ports';
+import { type ApiKeyRepository, apiKeyId } from '@animal-store/domain/ports';
 
 /** API keys by id, in the order of their creation. */
-export function createMemoryKeyStore(): KeyStore {
+export function createMemoryApiKeyRepository(): ApiKeyRepository {
   const keys = new Map<string, ApiKey>();
 
   function change(id: string, changed: (key: ApiKey) => ApiKey): ApiKey | null {

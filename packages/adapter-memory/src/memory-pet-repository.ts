@@ -1,5 +1,5 @@
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
-import type { Creation, Idempotency, PetSelection, PetStore } from '@animal-store/domain/ports';
+import type { Creation, Idempotency, PetRepository, PetSelection } from '@animal-store/domain/ports';
 
 /** An earlier creation under an idempotency key, as a repetition gets it. */
 interface EarlierCreation {
@@ -11,7 +11,7 @@ interface EarlierCreation {
  * Pets in arrays, ascending by id because ids ascend: one of all pets, in which an id is an index, and one for each status,
  * in which a page begins by binary search. The cost of an operation grows with the logarithm of the catalogue at most.
  */
-export function createMemoryPetStore(): PetStore {
+export function createMemoryPetRepository(): PetRepository {
   const all: Pet[] = [];
   const byStatus: Record<PetStatus, Pet[]> = { available: [], pending: [], sold: [] };
   const earlierCreations = new Map<string, EarlierCreation>();

@@ -3,9 +3,9 @@ import type { ApiKey } from './api-key.ts';
 /**
  * The port for persistence of API keys. It stores digests and never sees a key.
  *
- * The rules of `PetStore` about acknowledgement, failures and arguments apply.
+ * The rules of `PetRepository` about acknowledgement, failures and arguments apply.
  */
-export interface KeyStore {
+export interface ApiKeyRepository {
   /** Stores a key's record. A second one with the same digest changes nothing. */
   add(key: ApiKey): Promise<void>;
 
@@ -19,7 +19,7 @@ export interface KeyStore {
    * Sets the time of revocation, in milliseconds since the epoch, unless there is one already, and nothing else: the key may
    * be used at the same time.
    *
-   * @param id 16 hexadecimal digits, like the id of {@link KeyStore.recordUse}.
+   * @param id 16 hexadecimal digits, like the id of {@link ApiKeyRepository.recordUse}.
    * @returns The record as it now is, or null for an unknown id.
    */
   revoke(id: string, at: number): Promise<ApiKey | null>;

@@ -21,16 +21,16 @@ export interface Creation {
 /**
  * The port for persistence of pets. Its use cases have checked the arguments.
  *
- * Acknowledged writes are durable, and every later call sees them, of this store or of another at the same place. Each method
+ * Acknowledged writes are durable, and every later call sees them, of this repository or of another at the same place. Each method
  * rejects with a DomainError `storage_unavailable` within 5 seconds if the storage can't be reached: the call
- * may have been executed. Any other error is a defect, a violated constraint too. A store serves at least a thousand calls
+ * may have been executed. Any other error is a defect, a violated constraint too. A repository serves at least a thousand calls
  * at once; more may be `storage_unavailable`.
  *
  * Arguments and results are read-only, for both sides.
  */
-export interface PetStore {
+export interface PetRepository {
   /**
-   * Stores a pet under a new id, from 1 to 2^53 - 1, above the ids of all pets that this PetStore has acknowledged,
+   * Stores a pet under a new id, from 1 to 2^53 - 1, above the ids of all pets that this PetRepository has acknowledged,
    * whatever other processes do.
    *
    * @param newPet No other members, and no member `status` if it has none. Stored code unit for code unit; a name may hold

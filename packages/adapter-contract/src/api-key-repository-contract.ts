@@ -6,7 +6,7 @@ import type { StorageTest } from './storage-under-test.ts';
 const UNKNOWN_ID = '0123456789abcdef';
 
 /** Records of API keys. */
-export function keyStoreContract(test: StorageTest): void {
+export function apiKeyRepositoryContract(test: StorageTest): void {
   test('finds a record by its digest exactly as it was given, as soon as it is added', async ({ keys }) => {
     for (const record of [
       apiKey(),
