@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
 import { type ApiKey, createCatalogue, DomainError, type NewPet } from '@animal-store/domain';
-import type { PetArchive, PetStorage, StoredPet } from '@animal-store/domain/ports';
+import type { PetArchive, Storage, StoredPet } from '@animal-store/domain/ports';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
@@ -21,7 +21,7 @@ function apiKey(digit: string, times: Partial<ApiKey> = {}): ApiKey {
   return { id, digest, visiblePrefix: 'anst_0000', holder: 'the zoo', createdAt: 1, ...none, ...times };
 }
 
-type Archived = PetStorage & { readonly archive: PetArchive };
+type Archived = Storage & { readonly archive: PetArchive };
 
 async function storageWith(pets: readonly StoredPet[]): Promise<Archived> {
   const storage = (await createSqliteStorage({ file: join(freshFolder(), 'pets.db') })) as Archived;

@@ -12,7 +12,7 @@ import {
   spaceViolation,
 } from '@animal-store/app-kit';
 import { type Catalogue, createCatalogue, createKeyring, DomainError, type Keyring } from '@animal-store/domain';
-import { mapPorts, type PetStorage } from '@animal-store/domain/ports';
+import { mapPorts, type Storage } from '@animal-store/domain/ports';
 import { reasonOf } from '@animal-store/domain/transport';
 import { CommandFailed, type Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
@@ -23,7 +23,7 @@ interface UseCases {
 }
 
 /** A storage that `copy` reads or fills. */
-export type MovableStorage = Required<Pick<PetStorage, 'archive' | 'keys'>>;
+export type MovableStorage = Required<Pick<Storage, 'archive' | 'keys'>>;
 
 /** The options that name the target: its setting, or a file with it, and perhaps the module of its adapter. */
 export interface TargetOptions {

@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { openStorage } from '@animal-store/app-kit';
 import { createCatalogue } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import type { Context } from '../src/context.ts';
 import { runProgram } from '../src/program.ts';
 
@@ -13,9 +13,9 @@ interface Options {
   readonly isTTY?: boolean;
   /** Names the storages. Without it, they are those that follow. */
   readonly environment?: NodeJS.ProcessEnv;
-  readonly storage?: PetStorage;
+  readonly storage?: Storage;
   /** The target of copies. */
-  readonly target?: PetStorage;
+  readonly target?: Storage;
 }
 
 /** The command line in this process, by default on a memory of its own. */

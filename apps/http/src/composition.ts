@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { sha256, type Version } from '@animal-store/app-kit';
 import { type Clock, createCatalogue } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { createAuthentication } from '@animal-store/domain/transport';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
@@ -23,7 +23,7 @@ const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 const VALUES = {
   configuration: token<Configuration>('configuration'),
   version: token<Version>('version'),
-  storage: token<PetStorage>('storage'),
+  storage: token<Storage>('storage'),
   log: token<Omit<Log, 'print' | 'close'>>('log'),
   /** Whether the service is stopping. */
   isStopping: token<() => boolean>('isStopping'),

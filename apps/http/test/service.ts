@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import type { Clock } from '@animal-store/domain';
-import { mapPorts, type PetStorage, type PortMethod } from '@animal-store/domain/ports';
+import { mapPorts, type PortMethod, type Storage } from '@animal-store/domain/ports';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, expect, onTestFinished } from 'vitest';
 import { compose, type Parts, TOKENS } from '../src/composition.ts';
@@ -60,7 +60,7 @@ export interface Service extends App {
  *
  * @param before Is awaited before each call.
  */
-function storageWith(before: (operation: PortMethod | 'ready') => unknown = () => {}): PetStorage {
+function storageWith(before: (operation: PortMethod | 'ready') => unknown = () => {}): Storage {
   const memory = createMemoryStorage();
   const wrap =
     <Given extends unknown[], R>(method: (...given: Given) => Promise<R>, operation: PortMethod | 'ready') =>
@@ -97,7 +97,7 @@ type Environment = Record<string, string>;
 export interface ServiceOptions {
   readonly clock?: Clock;
   /** Absent: an empty one. */
-  readonly storage?: PetStorage;
+  readonly storage?: Storage;
 }
 
 /** Puts a service together. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
-import type { PetStorage, PortMethod } from '@animal-store/domain/ports';
+import type { PortMethod, Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { apiKey, idempotencyOf, rex } from './samples.ts';
 
@@ -9,7 +9,7 @@ import { apiKey, idempotencyOf, rex } from './samples.ts';
 export const CALL_LIMIT = 5_000;
 
 /** Every call of the ports that needs the storage, by name. */
-export function everyCall(storage: PetStorage) {
+export function everyCall(storage: Storage) {
   const { pets, keys } = storage;
   const { id, digest } = apiKey();
   return {
@@ -46,11 +46,7 @@ export function failuresOf(calls: Readonly<Record<string, () => unknown>>) {
 }
 
 /** Expects that a call failed as `storage_unavailable`, with a message for clients. */
-export function expectUnavailable(
-  name: string,
-  failure: Error | null,
-  { location }: Pick<PetStorage, 'location'>,
-): void {
+export function expectUnavailable(name: string, failure: Error | null, { location }: Pick<Storage, 'location'>): void {
   expect(failure ?? 'no error', name).toMatchObject({ code: 'storage_unavailable' });
   expect(failure, name).toSatisfy(DomainError.is);
   const { message } = failure as DomainError;

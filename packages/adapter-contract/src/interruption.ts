@@ -1,5 +1,5 @@
 import type { ApiKey, Pet } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { expect, onTestFinished, vi } from 'vitest';
 import { failureOf } from './calls.ts';
 import { added, apiKey, everyPage, rex } from './samples.ts';
@@ -11,7 +11,7 @@ export const RECOVERY_LIMIT = 15_000;
 /** A storage that works until it is interrupted. */
 export interface Interruption<Place> {
   readonly place: Place;
-  readonly storage: PetStorage;
+  readonly storage: Storage;
   /** The only pet, and the only key. */
   readonly pet: Pet;
   readonly key: ApiKey;
@@ -60,13 +60,13 @@ export async function inEach<Place, Way extends Outage<Place>>(
 }
 
 /** Waits until a storage works, after an outage or among many. */
-export async function recovered(storage: PetStorage): Promise<void> {
+export async function recovered(storage: Storage): Promise<void> {
   const expectReady = async () => expect(await failureOf(() => storage.ready())).toBeNull();
   await vi.waitFor(expectReady, { timeout: RECOVERY_LIMIT, interval: 50 });
 }
 
 /** All pets, each of which has the status `sold`: a list by status must have the same. */
-export async function everyPet({ pets }: PetStorage): Promise<Pet[]> {
+export async function everyPet({ pets }: Storage): Promise<Pet[]> {
   const stored = await everyPage(pets);
   expect(await everyPage(pets, { status: 'sold' }), 'listed by status').toStrictEqual(stored);
   return stored;

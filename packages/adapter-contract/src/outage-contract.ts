@@ -1,4 +1,4 @@
-import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 import { atOnce, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
 import { expectAllKept } from './interrupted-creations.ts';
@@ -91,7 +91,7 @@ export function lossContract<Place>(
 }
 
 /** What the operator reads of a storage that is not ready. */
-async function causeOf(storage: PetStorage): Promise<unknown> {
+async function causeOf(storage: Storage): Promise<unknown> {
   return (await failureOf(() => storage.ready()))?.cause;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, onTestFinished, vi } from 'vitest';
 import { CALL_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
@@ -19,7 +19,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
   });
 
   test('can be closed before it was used, twice, and at once', async () => {
-    for (const use of [() => {}, (storage: PetStorage) => storage.ready()]) {
+    for (const use of [() => {}, (storage: Storage) => storage.ready()]) {
       const storage = await adapter.open(await adapter.freshPlace());
       await use(storage);
       await Promise.all([storage.close(), storage.close()]);

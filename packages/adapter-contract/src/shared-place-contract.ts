@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { atOnce } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
@@ -7,7 +7,7 @@ import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 /** Two storages that are open at one place. */
 export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): void {
-  const test = testOf(adapter).extend<{ both: [PetStorage, PetStorage] }>({
+  const test = testOf(adapter).extend<{ both: [Storage, Storage] }>({
     /** Opened and used for the first time at once. */
     async both({ place }, use) {
       const both = await Promise.all([opened(adapter, place), opened(adapter, place)]);
@@ -28,7 +28,7 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
 
   test('assign no id twice, and each of them ascending ids', async ({ both }) => {
     const ascending = (ids: readonly bigint[]) => ids.toSorted((a, b) => Number(a - b));
-    const createMany = async ({ pets }: PetStorage) => {
+    const createMany = async ({ pets }: Storage) => {
       const ids: bigint[] = [];
       for (let count = 0; count < 80; count += 1) ids.push((await added(pets)).id);
       expect(ids).toEqual(ascending(ids));

@@ -1,4 +1,4 @@
-import type { PetStorage, Ports } from '@animal-store/domain/ports';
+import type { Ports, Storage } from '@animal-store/domain/ports';
 import { onTestFinished, type TestAPI, test } from 'vitest';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
@@ -14,7 +14,7 @@ export interface StorageUnderTest<Place> {
   freshPlace(): Place | Promise<Place>;
 
   /** Opens a storage at a place. The contract closes it. */
-  open(place: Place): PetStorage | Promise<PetStorage>;
+  open(place: Place): Storage | Promise<Storage>;
 
   /**
    * The ways in which a place can become unavailable while the process runs, by name: `locked`, `read-only`.
@@ -108,7 +108,7 @@ export async function proxied(place: string): Promise<ProxiedPlace> {
 }
 
 /** Opens a storage for the running test, which closes it. */
-export async function opened<Place>({ open }: StorageUnderTest<Place>, place: Place): Promise<PetStorage> {
+export async function opened<Place>({ open }: StorageUnderTest<Place>, place: Place): Promise<Storage> {
   const storage = await open(place);
   onTestFinished(() => storage.close());
   return storage;
@@ -119,7 +119,7 @@ interface Fixtures<Place> extends Ports {
   /** New and empty. */
   readonly place: Place;
   /** Open at the place. */
-  readonly storage: PetStorage;
+  readonly storage: Storage;
 }
 
 /** Vitest's `test` for an adapter, as tests of the ports need it. */

@@ -1,6 +1,6 @@
 /** @module @animal-store/adapter-memory */
 
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { createMemory, openMemory } from './memory-storage.ts';
 
 /**
@@ -8,6 +8,6 @@ import { createMemory, openMemory } from './memory-storage.ts';
  *
  * @example const catalogue = createCatalogue(createMemoryStorage().pets)
  */
-export function createMemoryStorage(): PetStorage {
+export function createMemoryStorage(): Storage {
   return openMemory(createMemory());
 }

@@ -1,4 +1,4 @@
-import { closed, mapPorts, type PetStorage, type Ports } from '@animal-store/domain/ports';
+import { closed, mapPorts, type Ports, type Storage } from '@animal-store/domain/ports';
 import { createMemoryApiKeyRepository } from './memory-api-key-repository.ts';
 import { createMemoryPetRepository } from './memory-pet-repository.ts';
 
@@ -7,7 +7,7 @@ export function createMemory(): Ports {
   return { pets: createMemoryPetRepository(), keys: createMemoryApiKeyRepository() };
 }
 
-export function openMemory(memory: Ports): PetStorage {
+export function openMemory(memory: Ports): Storage {
   let isClosed = false;
 
   const untilClosed =

@@ -1,7 +1,7 @@
 /** @module @animal-store/adapter-mongodb */
 
 import { createResource } from '@animal-store/adapter-kit';
-import { type PetStorage, requireText } from '@animal-store/domain/ports';
+import { requireText, type Storage } from '@animal-store/domain/ports';
 import { type MongoClient, MongoServerSelectionError } from 'mongodb';
 import { createMongoArchive } from './archive.ts';
 import { openDatabase } from './connection.ts';
@@ -27,7 +27,7 @@ export type MongoStorageOptions =
  * TypeError if an option has the wrong type, or is unknown.
  * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
  */
-export function createMongoStorage(options: MongoStorageOptions): PetStorage {
+export function createMongoStorage(options: MongoStorageOptions): Storage {
   const { client } = Object(options);
   const server = client
     ? serverOf(client, requireText(options, 'database', 'client'))

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import type { PetRepository, PetStorage } from '@animal-store/domain/ports';
+import type { PetRepository, Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-servers/mongodb';
 import type { Document } from 'mongodb';
@@ -19,7 +19,7 @@ describeWithMongo('commands that fail', () => {
   afterAll(() => server?.stop());
 
   /** Pets in a database of their own, so many that some ids are reserved. */
-  async function prepared(): Promise<Pick<PetStorage, 'pets' | 'keys' | 'ready'> & { count(): Promise<number> }> {
+  async function prepared(): Promise<Pick<Storage, 'pets' | 'keys' | 'ready'> & { count(): Promise<number> }> {
     const url = `${server.url(`failing_${crypto.randomUUID().slice(0, 8)}`)}&retryReads=false&retryWrites=false`;
     const { pets, keys, ready } = await isReady(openStorage(url));
     for (let index = 0; index < 10; index += 1) await added(pets, rex(), idempotencyOf(rex(), `old-${index}`));

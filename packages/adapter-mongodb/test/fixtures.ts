@@ -1,4 +1,4 @@
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { databaseAt, freshDatabase } from '@animal-store/test-servers/mongodb';
 import type { CollectionInfo, Document, IndexDescription } from 'mongodb';
@@ -6,14 +6,14 @@ import { onTestFinished, vi } from 'vitest';
 import { createMongoStorage } from '../src/index.ts';
 
 /** A storage that is closed when the running test ends. */
-export function openStorage(url: string): PetStorage {
+export function openStorage(url: string): Storage {
   const storage = createMongoStorage({ url });
   onTestFinished(async () => storage.close());
   return storage;
 }
 
 /** Waits until a storage is ready: a busy server takes longer to create collections than a call may take. */
-export async function isReady(storage: PetStorage): Promise<PetStorage> {
+export async function isReady(storage: Storage): Promise<Storage> {
   await vi.waitUntil(async () => (await failureOf(storage.ready)) === null, { timeout: 120_000 });
   return storage;
 }

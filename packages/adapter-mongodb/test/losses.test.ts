@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import type { PetStatus } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-servers/mongodb';
 import type { Db } from 'mongodb';
@@ -15,7 +15,7 @@ const BY_KEY = 'idempotency.holder_1_idempotency.key_1';
 
 /** Expects that a storage is not ready for a reason, and writes nothing. */
 async function expectNoWrites(
-  { pets, keys, archive, ready }: PetStorage,
+  { pets, keys, archive, ready }: Storage,
   reason: string | RegExp,
   ofWrites: string | RegExp = reason,
 ): Promise<void> {

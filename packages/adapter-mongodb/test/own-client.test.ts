@@ -1,5 +1,5 @@
 import { added, archiveContract, behindProxy, rex, storageContract } from '@animal-store/adapter-contract';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithMongo } from '@animal-store/test-servers/mongodb';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
@@ -21,7 +21,7 @@ const LISTENERS = 'topologyDescriptionChanged';
 const openWith = (client: MongoClient) => createMongoStorage({ client, database: client.options.dbName });
 
 /** Opens a storage, and closes it with its client. */
-function openWeak(url: string): PetStorage {
+function openWeak(url: string): Storage {
   const client = new MongoClient(url, WEAK);
   const storage = openWith(client);
   const close = () => storage.close().then(() => client.close());

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import {
   databaseAt,
   describeWithPartitions,
@@ -122,7 +122,7 @@ describeWithPartitions('a network partition', () => {
     await expect.poll(async () => [await local('pets'), await local('api_keys')]).toEqual([7, 1]);
     const [pet] = await db.collection<{ _id: bigint }>('pets').find().sort({ _id: -1 }).limit(1).toArray();
     const stored = { id: pet?._id as bigint, ...sold, createdAt: 0 };
-    const repeated = ({ pets, keys, archive }: PetStorage) => [
+    const repeated = ({ pets, keys, archive }: Storage) => [
       ...times(3, () => added(pets, sold, create)),
       keys.add(key),
       keys.revoke(key.id, 7),

@@ -1,6 +1,6 @@
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { PET_STATUSES, type PetStatus } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { describeWithMongo } from '@animal-store/test-servers/mongodb';
 import { Timestamp } from 'mongodb';
 import { describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const BY_ID = /^(IDHACK|EXPRESS_IXSCAN|IXSCAN \{ _id: 1 \})/;
 const BY_STATUS = /^IXSCAN \{ status: 1, _id: 1 \}/;
 
 /** The operations of work on a database with some pets and keys in it. */
-async function workOf(work: (storage: PetStorage) => Promise<unknown>, options = '') {
+async function workOf(work: (storage: Storage) => Promise<unknown>, options = '') {
   const { url, ...storage } = await freshStorage(options);
   await Promise.all(
     times(300, (index) => {

@@ -2,7 +2,7 @@
 
 import { createResource } from '@animal-store/adapter-kit';
 import type { NewPet } from '@animal-store/domain';
-import { type PetStorage, requireKnown, requireText, StorageMisconfigured } from '@animal-store/domain/ports';
+import { requireKnown, requireText, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import type { ClientBase } from 'pg';
 import { createPostgresArchive } from './archive.ts';
 import { openConnection, poolSizes } from './connection.ts';
@@ -33,7 +33,7 @@ export interface PostgresStorageOptions {
  * @throws StorageMisconfigured if the URL can't be read; TypeError if an option has the wrong type, or is unknown.
  * @example const storage = createPostgresStorage({ url: 'postgres://localhost:5432/animals' })
  */
-export function createPostgresStorage(options: PostgresStorageOptions): PetStorage {
+export function createPostgresStorage(options: PostgresStorageOptions): Storage {
   const url = requireText(options, 'url', 'pool');
   requireKnown('pool', options.pool, ['ssl', 'password', 'max']);
   const server = parseUrl(url, options.pool);

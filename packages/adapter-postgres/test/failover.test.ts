@@ -1,5 +1,5 @@
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, startServer, startStandby } from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -41,7 +41,7 @@ describeWithPostgres('a failover behind one address to a synchronous standby', (
     let isOver = false;
     let failures = 0;
     /** Creates pets whose keys the writer of the other storage uses, too, each until it is acknowledged. */
-    async function write(storage: PetStorage, writer: number): Promise<void> {
+    async function write(storage: Storage, writer: number): Promise<void> {
       for (let number = 0; !isOver; ) {
         const key = `${writer}-${number}`;
         const newPet = rex({ name: key });

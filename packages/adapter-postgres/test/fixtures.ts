@@ -1,5 +1,5 @@
 import { startTcpProxy } from '@animal-store/adapter-contract';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { freshDatabase, schemaOf, serverUrl, sql } from '@animal-store/test-servers/postgres';
 import pg from 'pg';
@@ -7,14 +7,14 @@ import { onTestFinished, vi } from 'vitest';
 import { createPostgresStorage, type PostgresStorageOptions } from '../src/index.ts';
 
 /** A storage that is closed when the running test ends. */
-export function openStorage(url: string, options?: Partial<PostgresStorageOptions>): PetStorage {
+export function openStorage(url: string, options?: Partial<PostgresStorageOptions>): Storage {
   const storage = createPostgresStorage({ url, ...options });
   onTestFinished(() => storage.close());
   return storage;
 }
 
 /** Waits until a storage works: on a busy machine the tables may take longer than a call. */
-export async function untilReady(ready: PetStorage['ready']): Promise<void> {
+export async function untilReady(ready: Storage['ready']): Promise<void> {
   await vi.waitUntil(async () => (await failureOf(ready)) === null, { timeout: 120_000 });
 }
 

@@ -1,5 +1,5 @@
 import { added, apiKey, everyPage, idempotencyOf, proxied, rex } from '@animal-store/adapter-contract';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, type Server, startServer } from '@animal-store/test-servers/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -40,7 +40,7 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
   const pet = rex();
   const idempotency = idempotencyOf(pet, 'k');
 
-  test.each<[string, (storage: PetStorage, key: ReturnType<typeof apiKey>) => Promise<unknown>]>([
+  test.each<[string, (storage: Storage, key: ReturnType<typeof apiKey>) => Promise<unknown>]>([
     ['a repeated creation', ({ pets }) => pets.add(pet, idempotency)],
     [
       'a conflicting creation',

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type PetStorage, requireText, StorageMisconfigured } from '@animal-store/domain/ports';
+import { requireText, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { createArchive } from './archive.ts';
 import { openConnection } from './connection.ts';
 import { realPathOf } from './file.ts';
@@ -24,7 +24,7 @@ export interface SqliteStorageOptions {
  * @throws StorageMisconfigured if the file can't be used; TypeError if an option is not as described, or unknown.
  * @example const storage = await createSqliteStorage({ file: '/var/lib/animals/animals.db' })
  */
-export async function createSqliteStorage(options: SqliteStorageOptions): Promise<PetStorage> {
+export async function createSqliteStorage(options: SqliteStorageOptions): Promise<Storage> {
   const file = requireText(options, 'file', 'create');
   const { create = true } = options;
   if (file === '') throw new TypeError('file must be a path, was empty');

@@ -1,6 +1,6 @@
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { added } from '@animal-store/adapter-contract';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { expect, onTestFinished } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
 import { freshPlace } from './fresh-place.ts';
@@ -8,20 +8,20 @@ import { freshPlace } from './fresh-place.ts';
 export { freshPlace as freshFile };
 
 /** A storage that is closed when the running test ends. Nothing has been written yet. Its file is its `location`. */
-export async function openAt(file = freshPlace()): Promise<PetStorage> {
+export async function openAt(file = freshPlace()): Promise<Storage> {
   const storage = await createSqliteStorage({ file });
   onTestFinished(() => storage.close());
   return storage;
 }
 
 /** The same when it is ready: its thread may start more slowly on a busy machine than a call may take. */
-export async function storageAt(file = freshPlace()): Promise<PetStorage> {
+export async function storageAt(file = freshPlace()): Promise<Storage> {
   const storage = await openAt(file);
   await untilReady(storage);
   return storage;
 }
 
-export const untilReady = ({ ready }: PetStorage) => expect.poll(() => ready().then(() => null, String)).toBe(null);
+export const untilReady = ({ ready }: Storage) => expect.poll(() => ready().then(() => null, String)).toBe(null);
 
 /** A connection beside those of storages, closed when the running test ends. */
 export function databaseAt(file: string, options: DatabaseSyncOptions = {}): DatabaseSync {

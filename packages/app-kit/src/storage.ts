@@ -6,7 +6,7 @@ import { adapter as mongodb } from '@animal-store/adapter-mongodb/adapter';
 import { adapter as postgres } from '@animal-store/adapter-postgres/adapter';
 import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
-import { type PetStorage, PORTS_VERSION, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
+import { PORTS_VERSION, type Storage, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError, quoteSetting } from './configuration-error.ts';
 import { quotesViolation, readSettings, readText, spaceViolation } from './environment.ts';
 import type { Application } from './run-application.ts';
@@ -132,7 +132,7 @@ export function readStorageSettings(
 }
 
 export interface OpenStorage {
-  readonly storage: PetStorage;
+  readonly storage: Storage;
   /** Where pets are stored: `MongoDB`. */
   readonly description: string;
   /** Insecure settings, and what else the operator should know: a sentence each, with the name of the variable. */

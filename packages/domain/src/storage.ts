@@ -14,7 +14,7 @@ import type { Ports } from './port-methods.ts';
  *   if waiting can't help.
  * - Nothing keeps the process alive after `close`, except a thread that the system blocks.
  */
-export interface PetStorage extends Ports {
+export interface Storage extends Ports {
   /** For moving pets to another storage and from one. Absent: they can't be moved. */
   readonly archive?: PetArchive;
 
@@ -75,7 +75,7 @@ export interface StorageAdapter {
    * @param options `create: false`: a place that doesn't exist is an error, and not created. A server may ignore it.
    * @throws StorageMisconfigured
    */
-  open(setting: string, options?: { readonly create?: boolean }): Promise<PetStorage>;
+  open(setting: string, options?: { readonly create?: boolean }): Promise<Storage>;
 }
 
 /**

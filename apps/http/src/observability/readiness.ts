@@ -1,4 +1,4 @@
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { reasonOf } from '@animal-store/domain/transport';
 import type { Log } from './log.ts';
 
@@ -26,7 +26,7 @@ const PAUSE = 1_000;
  * reason changes, and names the storage by its location.
  */
 export function createStorageCheck(
-  storage: Pick<PetStorage, 'location' | 'ready'>,
+  storage: Pick<Storage, 'location' | 'ready'>,
   log: Pick<Log, 'info' | 'warn'>,
 ): StorageCheck {
   const at = storage.location;

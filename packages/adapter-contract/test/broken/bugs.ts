@@ -10,26 +10,26 @@ import {
   type PetArchive,
   type PetRepository,
   type PetSelection,
-  type PetStorage,
   type Ports,
+  type Storage,
   unavailable,
 } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 import { CLOSED, eachCall, placeAt, type RemoteOptions } from './remote-memory.ts';
 
 /** What a wrong adapter does instead of the right one. */
-type Change = (storage: PetStorage, url: string) => Partial<PetStorage>;
+type Change = (storage: Storage, url: string) => Partial<Storage>;
 
-type Storage = Ports & { readonly archive: PetArchive };
+type Whole = Ports & { readonly archive: PetArchive };
 
 const FOREVER = 2 ** 31 - 1;
 
 /** Changes one method of a port. */
 const method =
-  <P extends keyof Storage, M extends keyof Storage[P]>(port: P, name: M) =>
-  (change: (right: Storage[P][M], url: string, storage: PetStorage) => Storage[P][M]): Change =>
+  <P extends keyof Whole, M extends keyof Whole[P]>(port: P, name: M) =>
+  (change: (right: Whole[P][M], url: string, storage: Storage) => Whole[P][M]): Change =>
   (storage, url) => {
-    const methods = (storage as Storage)[port];
+    const methods = (storage as Whole)[port];
     return { [port]: { ...methods, [name]: change(methods[name], url, storage) } };
   };
 
@@ -274,7 +274,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   ),
   'An API key is cached by each process': cachedKeys,
   'Closing one storage closes all at its place': (storage, url) => {
-    const all = setOf(url).add(storage) as Set<PetStorage>;
+    const all = setOf(url).add(storage) as Set<Storage>;
     return { close: async () => void (await Promise.all([...all].map((each) => each.close()))) };
   },
   'An error contains the URL': failing((cause, url) => unavailable(new Error(url, { cause }))),

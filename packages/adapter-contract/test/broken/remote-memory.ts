@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createResource } from '@animal-store/adapter-kit';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { checkFormat, mapPorts, type PetStorage, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { checkFormat, mapPorts, type Storage, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 
 /** The password in the URL of each place. */
@@ -14,7 +14,7 @@ export const PASSWORD = 'the-password-of-the-zoo';
 const places = new Map<string, Place>();
 
 export interface Place {
-  memory: PetStorage;
+  memory: Storage;
   format: number;
   isLost: boolean;
 }
@@ -77,7 +77,7 @@ async function connected({ port, hostname }: URL): Promise<Connection> {
 }
 
 /** The same storage, with a function around each of its calls. */
-export function eachCall(storage: PetStorage, around: <C>(call: () => Promise<C>) => Promise<C>): PetStorage {
+export function eachCall(storage: Storage, around: <C>(call: () => Promise<C>) => Promise<C>): Storage {
   const ports = mapPorts(
     storage,
     (method) =>
@@ -95,7 +95,7 @@ export interface RemoteOptions {
 }
 
 /** The memory of a place, by way of its server. */
-export function openRemoteMemory(text: string, options: RemoteOptions = {}): PetStorage {
+export function openRemoteMemory(text: string, options: RemoteOptions = {}): Storage {
   const { timeout = 2_200, replacesSilentConnections = true, checksFormat = true } = options;
   if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
   const url = new URL(text);
