@@ -6,7 +6,7 @@ import type { KeyDocument } from './keys.ts';
 import { createReadBarrier, followPrimary } from './primary.ts';
 import { createQuery, createReads } from './read.ts';
 import { type CollectionIds, prepareCollections } from './schema.ts';
-import { type Server, TIME_LIMITS } from './url.ts';
+import { type Place, TIME_LIMITS } from './url.ts';
 
 /** They override those of the client. */
 const OPTIONS: DbOptions = {
@@ -27,16 +27,16 @@ export type Database = Awaited<ReturnType<typeof openDatabase>>;
  *
  * @param known The database that this process has used; null if it has used none, and may create one.
  */
-export async function openDatabase(server: Server, known: CollectionIds | null) {
-  const client = server.createClient();
+export async function openDatabase(place: Place, known: CollectionIds | null) {
+  const client = place.createClient();
   const primary = followPrimary(client);
-  const close = () => Promise.all([primary.stop(), server.closeClient(client)]);
+  const close = () => Promise.all([primary.stop(), place.closeClient(client)]);
   try {
     // The first command connects a new client; on a closed client it fails.
     const hello = await client.db('admin').command({ hello: 1 }, { readPreference: 'primary' });
     checkDeployment(hello, client.options);
     primary.onHello(hello);
-    const db = client.db(server.database, OPTIONS);
+    const db = client.db(place.database, OPTIONS);
     const ids = known ?? (await prepareCollections(db));
     /** A linearizable read: it succeeds only on a primary that has committed a write of its own term. */
     async function confirm(): Promise<void> {

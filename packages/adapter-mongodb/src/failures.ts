@@ -6,7 +6,7 @@ import {
   MongoServerError,
   MongoServerSelectionError,
 } from 'mongodb';
-import type { Server } from './url.ts';
+import type { Place } from './url.ts';
 
 const DUPLICATE_KEY = 11000;
 const DOCUMENT_VALIDATION_FAILURE = 121;
@@ -35,9 +35,9 @@ const WRITTEN_TOO_LATE: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DES
  * log: name, code and message of the driver's error, without credentials, data and attached objects; a violation is reduced to
  * these, too.
  */
-export function toPortError(failure: unknown, server: Server): unknown {
+export function toPortError(failure: unknown, place: Place): unknown {
   if (!isOutage(failure)) return failure;
-  const cause = forLog(failure, server);
+  const cause = forLog(failure, place);
   if (isRejected(failure, DOCUMENT_VALIDATION_FAILURE)) return cause;
   const advice = adviceOn(failure);
   return unavailable(advice ? new StorageMisconfigured(`${advice}: ${cause.message}`, { cause }) : cause);
@@ -81,7 +81,7 @@ function adviceOn(failure: NodeJS.ErrnoException): string | undefined {
   return undefined;
 }
 
-function forLog(failure: NodeJS.ErrnoException, { redact, tls }: Server): Error {
+function forLog(failure: NodeJS.ErrnoException, { redact, tls }: Place): Error {
   // The server quotes data in braces and quotation marks, which data may contain, too. OpenSSL's messages end with a line break.
   const text = redact(failure.message)
     .replace(/["{].*["}]|["{].*/s, '')

@@ -9,7 +9,7 @@ import type { NewDocument } from './documents.ts';
 import { toPortError } from './failures.ts';
 import { createMongoApiKeyRepository } from './keys.ts';
 import type { CollectionIds } from './schema.ts';
-import { parseUrl, serverOf } from './url.ts';
+import { parseUrl, placeOf } from './url.ts';
 
 /**
  * The URL of a replica set and its database, `mongodb://host:27017/animals` or `mongodb+srv://…`; or a client of the caller,
@@ -29,20 +29,20 @@ export type MongoStorageOptions =
  */
 export function createMongoStorage(options: MongoStorageOptions): Storage {
   const { client } = Object(options);
-  const server = client
-    ? serverOf(client, requireText(options, 'database', 'client'))
+  const place = client
+    ? placeOf(client, requireText(options, 'database', 'client'))
     : parseUrl(requireText(options, 'url'));
   let known: CollectionIds | null = null;
   const database = createResource({
     async open() {
-      const opened = await openDatabase(server, known);
+      const opened = await openDatabase(place, known);
       known ??= opened.ids;
       return opened;
     },
     close: ({ close }) => close(),
     // A client replaces lost connections. But it drops a server that is not a member of the set, and never tries it again.
     isLost: (failure) => failure instanceof MongoServerSelectionError,
-    toPortError: (failure) => toPortError(failure, server),
+    toPortError: (failure) => toPortError(failure, place),
   });
   return {
     pets: {
@@ -55,8 +55,8 @@ export function createMongoStorage(options: MongoStorageOptions): Storage {
     },
     keys: createMongoApiKeyRepository(database),
     archive: createMongoArchive(database),
-    location: server.location,
-    warnings: server.warnings,
+    location: place.location,
+    warnings: place.warnings,
     ready: () => database.call(({ checkReady }) => checkReady()),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),

@@ -27,7 +27,7 @@ const OPTIONS: MongoClientOptions = {
 };
 
 /** A replica set as its URL describes it. */
-export interface Server {
+export interface Place {
   /** `host:port`, comma-separated, or the name of a `mongodb+srv` URL. */
   readonly location: string;
   /** Insecure options, one sentence each. */
@@ -43,7 +43,7 @@ export interface Server {
 }
 
 /** @throws TypeError if the client is of another kind; StorageMisconfigured if it has unsuitable options. */
-export function serverOf(client: MongoClient, database: string): Server {
+export function placeOf(client: MongoClient, database: string): Place {
   if (!(client instanceof MongoClient)) throw new TypeError('client must be a MongoClient of the installed mongodb');
   // `db()` doesn't override the one, and commands of the adapter are not in the Stable API.
   if ('fieldsAsRaw' in client.options) throw new StorageMisconfigured('the client must not have fieldsAsRaw');
@@ -66,7 +66,7 @@ const IS_RESERVED = `the databases ${RESERVED.join(', ')} are those of the serve
 const DECODING = /[?&](bsonRegExp|enableUtf8Validation|fieldsAsRaw|promote(?:Buffers|Longs|Values)|raw|useBigInt64)=/i;
 
 /** Parses a URL without connecting to anything. Throws StorageMisconfigured, whose message never quotes the URL. */
-export function parseUrl(url: string): Server {
+export function parseUrl(url: string): Place {
   const wrong = wrongPartOf(url);
   if (wrong !== null) throw new StorageMisconfigured(`${FORM_IN_WORDS}: ${wrong}`);
   const createClient = () => new MongoClient(url, OPTIONS);
@@ -126,7 +126,7 @@ function warningsAbout(options: Pick<MongoClient['options'], 'tls' | 'rejectUnau
     : ["tlsAllowInvalidHostnames: the name in the server's certificate is not verified, remove the option"];
 }
 
-function redactor(secrets: readonly (string | undefined)[]): Server['redact'] {
+function redactor(secrets: readonly (string | undefined)[]): Place['redact'] {
   const known = secrets.filter((secret) => secret !== undefined && secret !== '') as string[];
   const texts = [...known, ...known.map(encodeURIComponent)].sort((a, b) => b.length - a.length);
   return (text) => {

@@ -1,8 +1,8 @@
 import type { Resource } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
-import type { Connection } from './connection.ts';
 import { fromTime, toTime } from './keys.ts';
 import { COLUMNS, MEMBERS, NEW_PET, PET, type PetRow, petOf } from './pets.ts';
+import type { Pools } from './pools.ts';
 import { givenMany, jsonOf, type Statement, statement } from './statements.ts';
 
 export const ARCHIVE_STATEMENTS = {
@@ -22,7 +22,7 @@ export const ARCHIVE_STATEMENTS = {
 
 type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];
 
-export function createPostgresArchive({ call }: Resource<Connection>): PetArchive {
+export function createPostgresArchive({ call }: Resource<Pools>): PetArchive {
   return {
     async read(after, limit) {
       const rows = await call(({ read }) => read<StoredRow[]>(ARCHIVE_STATEMENTS.read, after, limit));

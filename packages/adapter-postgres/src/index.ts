@@ -5,10 +5,10 @@ import type { NewPet } from '@animal-store/domain';
 import { requireKnown, requireText, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import type { ClientBase } from 'pg';
 import { createPostgresArchive } from './archive.ts';
-import { openConnection, poolSizes } from './connection.ts';
 import { kindOf, toPortError } from './failures.ts';
 import { createPostgresApiKeyRepository } from './keys.ts';
 import { createPetBatches } from './pets.ts';
+import { openPools, poolSizes } from './pools.ts';
 import { checkReady, openSchema } from './schema.ts';
 import { parseUrl } from './url.ts';
 
@@ -45,7 +45,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): Storage 
   }
   const database = createResource({
     async open() {
-      const connection = await openConnection(server, sizes, openDatabase);
+      const connection = await openPools(server, sizes, openDatabase);
       return { ...connection, pets: createPetBatches(connection) };
     },
     close: ({ end }) => end(),

@@ -1,8 +1,8 @@
 import { createBatches, readPages } from '@animal-store/adapter-kit';
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
 import { type Creation, type Idempotency, type PetSelection, unavailable } from '@animal-store/domain/ports';
-import type { Connection } from './connection.ts';
 import { isTaken, kindOf } from './failures.ts';
+import type { Pools } from './pools.ts';
 import {
   type Columns,
   type CombinedStatement,
@@ -85,7 +85,7 @@ export const PET_STATEMENTS = {
 type Outcome = Creation | null | Error;
 
 /** Combined calls. */
-export function createPetBatches({ read, write }: Connection) {
+export function createPetBatches({ read, write }: Pools) {
   /** Creates pets together; each alone if the server rejects one of them, because it does not say which. */
   async function create(rows: readonly NewRow[]): Promise<Outcome[]> {
     try {

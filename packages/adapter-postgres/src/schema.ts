@@ -1,8 +1,8 @@
 import { otherDatabase } from '@animal-store/adapter-kit';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
-import type { Connection } from './connection.ts';
 import { TOO_FEW_PRIVILEGES } from './failures.ts';
+import type { Pools } from './pools.ts';
 import { statement } from './statements.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
@@ -115,7 +115,7 @@ interface State {
 const LOCK_STATE = statement(`${STATE} FOR KEY SHARE`);
 
 /** Throws StorageMisconfigured also if the role lacks a privilege that a service needs. Other programs may do with fewer. */
-export async function checkReady({ read, write }: Connection, known: string | null): Promise<void> {
+export async function checkReady({ read, write }: Pools, known: string | null): Promise<void> {
   const missing = await read<string | null>(MISSING_PRIVILEGES);
   if (missing !== null) throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${missing}`);
   checkState(await write<State | null>(LOCK_STATE), known);

@@ -5,7 +5,7 @@ import { StorageMisconfigured } from '@animal-store/domain/ports';
 import pg from 'pg';
 
 /** A server as its URL describes it. */
-export interface Server {
+export interface ServerUrl {
   /** For the driver. */
   readonly config: pg.ClientConfig;
   /** `host:port`, or the path of a socket. */
@@ -38,7 +38,7 @@ const OWN_HOST = /^(?:\/.*|localhost|127\..*|::1)$/;
 type Own = Pick<pg.ClientConfig, 'ssl' | 'password'>;
 
 /** Parses a URL, which `own` overrides, without connecting. Throws StorageMisconfigured, which names the wrong part. */
-export function parseUrl(url: string, own: Own = {}): Server {
+export function parseUrl(url: string, own: Own = {}): ServerUrl {
   const { config, query } = partsOf(url, own);
   // With what the driver adds, such as variables of the environment.
   const client = new pg.Client(config) as Pick<pg.Client, 'host' | 'port'> & { ssl: object | boolean };

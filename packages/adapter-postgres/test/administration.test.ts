@@ -4,7 +4,7 @@ import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contrac
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, schemaOf, serverUrl, sql } from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { TIME_LIMITS } from '../src/connection.ts';
+import { TIME_LIMITS } from '../src/pools.ts';
 import { asOwner, asRole, connect, freshStorage, lineOf, newDatabase, openStorage } from './fixtures.ts';
 
 const unavailable = { code: 'storage_unavailable' };

@@ -1,5 +1,5 @@
 import type { Idempotency, PetArchive, StoredPet } from '@animal-store/domain/ports';
-import type { Connection } from './connection.ts';
+import type { File } from './open.ts';
 import { COLUMNS, type PetRow, petOf } from './pets.ts';
 import type { Row, Statement } from './schema.ts';
 
@@ -11,7 +11,7 @@ export const ARCHIVE_SQL = {
     ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
 } as const;
 
-export function createArchive({ read, write }: Connection): PetArchive {
+export function createArchive({ read, write }: File): PetArchive {
   return {
     read: (after, limit) => read(storedPetsOf, ARCHIVE_SQL.read, after, limit),
 

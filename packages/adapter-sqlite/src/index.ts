@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { requireText, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { createArchive } from './archive.ts';
-import { openConnection } from './connection.ts';
 import { realPathOf } from './file.ts';
 import { createApiKeyRepository } from './keys.ts';
+import { openFile } from './open.ts';
 import { createPetRepository, TRY_CREATING } from './pets.ts';
 
 export interface SqliteStorageOptions {
@@ -34,7 +34,7 @@ export async function createSqliteStorage(options: SqliteStorageOptions): Promis
   }
   const path = resolve(file);
   if (!(create || existsSync(path))) throw new StorageMisconfigured(`there is no file ${path} that this user may see`);
-  const connection = await openConnection(path, create);
+  const connection = await openFile(path, create);
   return {
     pets: createPetRepository(connection),
     keys: createApiKeyRepository(connection),

@@ -1,6 +1,6 @@
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
-import type { Connection } from './connection.ts';
+import type { File } from './open.ts';
 import type { Row } from './schema.ts';
 
 const COLUMNS = 'id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at';
@@ -15,7 +15,7 @@ export const KEY_SQL = {
   recordUse: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
 } as const;
 
-export function createApiKeyRepository({ read, write }: Connection): ApiKeyRepository {
+export function createApiKeyRepository({ read, write }: File): ApiKeyRepository {
   return {
     async add({ id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
       await write([KEY_SQL.add, id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]);

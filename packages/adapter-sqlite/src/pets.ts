@@ -1,6 +1,6 @@
 import type { Pet, PetStatus } from '@animal-store/domain';
 import type { PetRepository } from '@animal-store/domain/ports';
-import type { Connection } from './connection.ts';
+import type { File } from './open.ts';
 import type { Row, Statement } from './schema.ts';
 
 export const COLUMNS = 'id, name, category_id, status';
@@ -27,7 +27,7 @@ export const TRY_CREATING: readonly Statement[] = [
   ['RELEASE attempt'],
 ];
 
-export function createPetRepository({ read, write }: Connection): PetRepository {
+export function createPetRepository({ read, write }: File): PetRepository {
   return {
     async add({ name, categoryId, status = null }, idempotency) {
       const { holder = null, key = null, fingerprint = null } = idempotency ?? {};

@@ -112,7 +112,7 @@ export function connect(path: string, prepare: (database: Database) => void = ()
  *
  * @throws StorageMisconfigured if it can't hold pets, or holds something else.
  */
-export function openFile(path: string): Database {
+export function openDatabase(path: string): Database {
   createFile(path);
   return connect(path, (database) => {
     prepareSchema(path, database);

@@ -16,7 +16,7 @@ import { dirname, join, resolve } from 'node:path';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
-import { openFile } from '../src/schema.ts';
+import { openDatabase } from '../src/schema.ts';
 import { databaseAt, execute, fileWith, freshFile, openAt, storageAt, untilReady } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
@@ -26,7 +26,7 @@ vi.mock('node:fs', async (importOriginal) => {
 });
 
 test('connections sync the log before a commit returns', () => {
-  const { db } = openFile(freshFile());
+  const { db } = openDatabase(freshFile());
   onTestFinished(() => db.close());
   const setting = (name: string) => db.prepare(`PRAGMA ${name}`).all().flat();
   expect(['journal_mode', 'synchronous', 'fullfsync'].flatMap(setting)).toEqual(['wal', 2n, 1n]);

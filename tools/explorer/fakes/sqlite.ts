@@ -1,4 +1,4 @@
-// Fakes of what connection.ts and thread.ts of adapter-sqlite use: the file that they read, and the thread that writes it. They
+// Fakes of what open.ts and thread.ts of adapter-sqlite use: the file that they read, and the thread that writes it. They
 // serve the modules that are imported after this one.
 
 import { EventEmitter } from 'node:events';
@@ -60,12 +60,12 @@ class FakeThread extends EventEmitter {
 }
 
 /** Opens the connection that reads. Each of its statements has every row. */
-const openFile = () => ({ db: { isOpen: true }, run: () => machine.rows.map((id) => [id]) });
+const openDatabase = () => ({ db: { isOpen: true }, run: () => machine.rows.map((id) => [id]) });
 
 Object.assign(workerThreads, { Worker: FakeThread });
 syncBuiltinESMExports();
-Object.assign(globalThis, { fakeSchema: { openFile, checkSchema() {} } });
-const FAKE_SCHEMA = 'data:text/javascript,export const { openFile, checkSchema } = globalThis.fakeSchema;';
+Object.assign(globalThis, { fakeSchema: { openDatabase, checkSchema() {} } });
+const FAKE_SCHEMA = 'data:text/javascript,export const { openDatabase, checkSchema } = globalThis.fakeSchema;';
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === './schema.ts' && context.parentURL?.includes('/adapter-sqlite/')

@@ -4,10 +4,10 @@ import { Machine, type ThreadState } from '../fakes/sqlite.ts';
 import { trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
-const CONNECTION = 'packages/adapter-sqlite/src/connection.ts';
+const OPEN = 'packages/adapter-sqlite/src/open.ts';
 const THREAD = 'packages/adapter-sqlite/src/thread.ts';
 
-type Modules = typeof import('../../../packages/adapter-sqlite/src/connection.ts');
+type Modules = typeof import('../../../packages/adapter-sqlite/src/open.ts');
 
 /** Errors of thread.ts and of `withTimeout` (adapter-kit), after which the write may have been made or not. */
 const UNKNOWN = /thread ended|no response/;
@@ -16,7 +16,7 @@ const UNKNOWN = /thread ended|no response/;
 const MAX_FAILURES = 2;
 
 const scenario =
-  ({ openConnection }: Modules) =>
+  ({ openFile }: Modules) =>
   (world: World) => {
     const machine = new Machine(world);
     const isIn = (...states: readonly ThreadState[]) => states.includes(machine.thread?.state ?? 'gone');
@@ -38,14 +38,14 @@ const scenario =
 
     /** Writes whose errors said that they were not made. */
     const notMade: string[] = [];
-    let opening: ReturnType<typeof openConnection> | null = null;
+    let opening: ReturnType<typeof openFile> | null = null;
 
     const writing = (id: string) =>
       async function write(): Promise<void> {
         // A write starts a thread if the last one is gone.
         const wasWell = isIn('well', 'gone');
         const before = failures;
-        opening ??= openConnection('/animals.db', false);
+        opening ??= openFile('/animals.db', false);
         const connection = await opening;
         const outcome = await connection.write(['write', id]).catch((error: Error) => error);
         if (outcome instanceof Error) {
@@ -72,8 +72,8 @@ const scenario =
 /** Rejects a commit while another one is pending. */
 const SECOND = "if (thread.pending !== null) throw unavailable(new Error('the disk takes too long to write'));";
 
-await trial('3 writes, a thread that ends, a disk that hangs', [CONNECTION], scenario, [
+await trial('3 writes, a thread that ends, a disk that hangs', [OPEN], scenario, [
   ['a thread that has ended is used', THREAD, 'if (thread === started) thread = null;', ''],
   ['a second transaction is sent', THREAD, SECOND, ''],
-  ['reads are kept', CONNECTION, 'new Map<string, unknown>()', '((reader as never)["kept"] ??= new Map())'],
+  ['reads are kept', OPEN, 'new Map<string, unknown>()', '((reader as never)["kept"] ??= new Map())'],
 ]);

@@ -3,7 +3,7 @@ import { createBatches, createResource } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUSY, ERROR, isDamage, reasonForOperator, resultCode, unusable, whenUnlocked } from './failures.ts';
 import { placeOf } from './file.ts';
-import { checkSchema, openFile, type Row, type Statement } from './schema.ts';
+import { checkSchema, openDatabase, type Row, type Statement } from './schema.ts';
 import { createWriterThread, requireProgram } from './thread.ts';
 
 /** How many calls share a transaction or a turn at most. */
@@ -13,7 +13,7 @@ const BATCH = { maxItems: 1_000 };
 const START_TIMEOUT = 8_800;
 
 /** One open file: it is read in this thread and written in another one (thread.ts). Its calls are those of the ports. */
-export interface Connection {
+export interface File {
   /**
    * Reads what is committed. Equal reads that are called in one turn of the event loop read once, and share the result.
    *
@@ -45,7 +45,7 @@ export interface Connection {
  * @param willWrite Starts the thread now. Otherwise the first write does, and on a busy machine waits for it as long as a call.
  * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
  */
-export async function openConnection(path: string, willWrite: boolean): Promise<Connection> {
+export async function openFile(path: string, willWrite: boolean): Promise<File> {
   requireProgram();
   /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
   let damage: unknown = null;
@@ -88,7 +88,7 @@ type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: S
 
 /** Opens a file for this thread, which reads, and for the one that writes. */
 async function open(path: string) {
-  const reader = await whenUnlocked(() => openFile(path));
+  const reader = await whenUnlocked(() => openDatabase(path));
   const writer = createWriterThread(placeOf(path), reader.db);
 
   /** The result of a read, or its error. Throws an error that all reads of the turn share. */

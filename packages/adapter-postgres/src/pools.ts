@@ -5,7 +5,7 @@ import { createAbandoned } from './abandoned.ts';
 import { kindOf, toConnectionError } from './failures.ts';
 import { startSession } from './session.ts';
 import type { Query, Statement } from './statements.ts';
-import type { Server } from './url.ts';
+import type { ServerUrl } from './url.ts';
 
 /** In milliseconds. A call ends after 2.2 seconds, and goes on waiting neither for connections nor for tables. */
 export const TIME_LIMITS = {
@@ -26,7 +26,7 @@ export const TIME_LIMITS = {
 const MAX_TRIES = 10;
 
 /** Statements that may wait for a standby go to `write`. Both throw errors of the server and of the driver. */
-export interface Connection {
+export interface Pools {
   readonly read: Query;
   readonly write: Query;
 }
@@ -57,8 +57,8 @@ export function poolSizes(max = 5): { readonly read: number; readonly write: num
  * @param openDatabase Prepares and checks the database of each new connection.
  * @throws DomainError `storage_unavailable` if no connection can be made.
  */
-export async function openConnection(
-  { config }: Server,
+export async function openPools(
+  { config }: ServerUrl,
   sizes: ReturnType<typeof poolSizes>,
   openDatabase: (client: pg.ClientBase) => Promise<void>,
 ) {
