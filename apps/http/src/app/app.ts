@@ -4,7 +4,7 @@ import { type Context, Hono } from 'hono';
 import { createAdmission } from './auth.ts';
 import { allowOrigins } from './cors.ts';
 import { mountDocs } from './docs.ts';
-import { HttpError, type HttpResponse, JSON_TYPE } from './errors.ts';
+import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
 import { createExchange, type Exchange, UNMATCHED } from './exchange.ts';
 import type { Env, Handle } from './handler.ts';
 import { mcp } from './mcp.ts';
@@ -45,7 +45,7 @@ const OPERATIONS = [listPets, createPet, getPet] as const;
 
 const STOPPING = new HttpError('service_unavailable', CLIENT_MESSAGES.stopping);
 
-const json = (body: string): HttpResponse => ({ status: 200, headers: JSON_TYPE, body });
+const json = (body: string): Reply => ({ status: 200, headers: JSON_TYPE, body });
 
 /**
  * The service as a Hono application, for any runtime.

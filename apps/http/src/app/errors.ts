@@ -2,16 +2,16 @@ import { DomainError, type DomainErrorCode } from '@animal-store/domain';
 import { CLIENT_MESSAGES } from './messages.ts';
 
 /** Header fields of a response, by lower-case name. */
-export type Headers = Readonly<Record<string, string>>;
+export type HeaderFields = Readonly<Record<string, string>>;
 
 /** A response before it is written. */
-export interface HttpResponse {
+export interface Reply {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HeaderFields;
   readonly body: string;
 }
 
-export const JSON_TYPE: Headers = { 'content-type': 'application/json' };
+export const JSON_TYPE: HeaderFields = { 'content-type': 'application/json' };
 
 /** Every code of an Error body, with its status. The set is closed: clients may switch over it. */
 export const ERROR_STATUS = {
@@ -43,20 +43,20 @@ const CODE_OF_DOMAIN_ERROR = {
 } as const satisfies Record<DomainErrorCode, ErrorCode>;
 
 /** In seconds. */
-const RETRY_AFTER: Headers = { 'retry-after': '1' };
+const RETRY_AFTER: HeaderFields = { 'retry-after': '1' };
 
 /** The response to a request is an Error body. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: ErrorCode;
-  readonly headers: Headers;
+  readonly headers: HeaderFields;
   readonly status: number;
 
   /**
    * @param message Advice for the client.
    * @param status Differs from the status of the code for malformed HTTP only: 408 and 431.
    */
-  constructor(code: ErrorCode, message: string, headers: Headers = {}, status: number = ERROR_STATUS[code]) {
+  constructor(code: ErrorCode, message: string, headers: HeaderFields = {}, status: number = ERROR_STATUS[code]) {
     super(message);
     this.code = code;
     this.headers = headers;
@@ -85,7 +85,7 @@ export function errorCode(error: unknown): ErrorCode {
 }
 
 /** The response to a request that ended in an error. Unexpected errors do not show their message. */
-export function errorResponse(error: unknown): HttpResponse {
+export function errorResponse(error: unknown): Reply {
   const code = errorCode(error);
   const message = isUnexpected(error) ? CLIENT_MESSAGES.unexpected : (error as Error).message;
   const { status, headers } = error instanceof HttpError ? error : { status: ERROR_STATUS[code], headers: {} };

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { errorResponse, type Headers, type HttpResponse, OVERLOADED } from './errors.ts';
+import { errorResponse, type HeaderFields, OVERLOADED, type Reply } from './errors.ts';
 import type { Env, Handle, HandlerOptions } from './handler.ts';
 import { fromFetch } from './incoming.ts';
 import { beginRecord, type Observe, type RequestRecord, type Sender } from './record.ts';
@@ -9,7 +9,7 @@ import { createTurn } from './turn.ts';
  * Header fields of every response (OWASP REST Security Cheat Sheet): no content sniffing, no caching, nothing for a browser to
  * run.
  */
-const SECURITY_HEADERS: Headers = {
+const SECURITY_HEADERS: HeaderFields = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -30,7 +30,7 @@ export interface Exchange {
   /** Makes the one handler of a route. */
   handler(route: string, handle: Handle, options?: HandlerOptions): (c: Context<Env>) => Promise<Response>;
   /** The response to a request that no handler gets. */
-  reject(error: unknown, sender: Sender): HttpResponse;
+  reject(error: unknown, sender: Sender): Reply;
 }
 
 /**
@@ -49,7 +49,7 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
   }
 
   /** Notifies the observers, and returns the header fields of the response. */
-  function finish(record: RequestRecord, response: HttpResponse, headers: Headers): Headers {
+  function finish(record: RequestRecord, response: Reply, headers: HeaderFields): HeaderFields {
     for (const observe of observers) observe(record, response);
     return { ...headers, ...response.headers, 'x-request-id': record.id };
   }
@@ -62,8 +62,8 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
         // `app.request()` gives no environment.
         const incoming = c.env?.serverRequest ?? fromFetch(c.req.raw);
         const record = beginRecord(incoming, c.req.method, route, trustedProxies);
-        let headers: Headers = fixedHeaders;
-        let response: HttpResponse;
+        let headers: HeaderFields = fixedHeaders;
+        let response: Reply;
         /** How much of `inFlight` is this request's, also after `weigh` has thrown. */
         let weight = 1;
         inFlight += 1;

@@ -1,6 +1,6 @@
 import type { AuthenticatedKey } from '@animal-store/domain/transport';
 import type { Context } from 'hono';
-import type { Headers, HttpError, HttpResponse } from './errors.ts';
+import type { HeaderFields, HttpError, Reply } from './errors.ts';
 import type { Incoming } from './incoming.ts';
 
 /** Hono's environment of a handler here. A server that reads requests in a faster way than the Fetch API gives `serverRequest`. */
@@ -25,9 +25,9 @@ export interface Call {
 }
 
 /** A response, and what its record says besides. */
-export interface Handled extends HttpResponse {
+export interface Handled extends Reply {
   /** Fields of the line in the log. */
-  readonly details?: Headers;
+  readonly details?: HeaderFields;
   /** The error behind a response that has no Error body (JSON-RPC), for the log; null or absent if there is none. */
   readonly error?: unknown;
 }
@@ -41,16 +41,16 @@ export interface Admission {
   readonly key: AuthenticatedKey | null;
   readonly rejection: HttpError | null;
   /** Header fields of the response, whatever it is. */
-  readonly headers?: Headers;
+  readonly headers?: HeaderFields;
   /** Fields of the line in the log, with a rejection only: those of the handler replace them. */
-  readonly details?: Headers;
+  readonly details?: HeaderFields;
 }
 
 export type Admit = (incoming: Incoming) => Promise<Admission>;
 
 export interface HandlerOptions {
   /** Header fields of each response, errors included. */
-  readonly headers?: Headers;
+  readonly headers?: HeaderFields;
   /** Absent: everyone is served, also under overload. */
   readonly admit?: Admit;
 }

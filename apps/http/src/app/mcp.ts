@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Catalogue } from '@animal-store/domain';
-import { errorCode, type Headers, HttpError, type HttpResponse, JSON_TYPE } from './errors.ts';
+import { errorCode, type HeaderFields, HttpError, JSON_TYPE, type Reply } from './errors.ts';
 import type { Handle } from './handler.ts';
 import { requireJson } from './json.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
@@ -52,7 +52,7 @@ export function mcp({ catalogue, corsOrigins, version, charge }: McpOptions): Ha
     const { serveHttp } = await import('@animal-store/mcp-tools/http');
     const server = createMcpServer({ catalogue, holder, version, onCall });
     const response = await serveHttp(server, c.req.raw, message);
-    const details: Headers = {
+    const details: HeaderFields = {
       ...(tools.length > 0 && { tool: tools.join() }),
       ...(failure !== null && { error: errorCode(failure) }),
     };
@@ -73,7 +73,7 @@ function jsonIn(bytes: Buffer): unknown {
 const isDeeper = (value: unknown, levels: number): boolean =>
   levels < 0 || Object.values(value ?? {}).some((member) => typeof member === 'object' && isDeeper(member, levels - 1));
 
-function rpcError(code: number, message: string): HttpResponse {
+function rpcError(code: number, message: string): Reply {
   const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } });
   return { status: 400, headers: JSON_TYPE, body };
 }

@@ -1,4 +1,4 @@
-import { type Headers, HttpError } from './errors.ts';
+import { type HeaderFields, HttpError } from './errors.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 
 /** In milliseconds. */
@@ -15,7 +15,7 @@ interface Window {
  *
  * @returns The header fields about the quota (draft-ietf-httpapi-ratelimit-headers-10), and the rejection if it is used up.
  */
-export type RateLimit = (holder: string) => { headers: Headers; rejection: HttpError | null };
+export type RateLimit = (holder: string) => { headers: HeaderFields; rejection: HttpError | null };
 
 /** Whole seconds, rounded up. */
 const seconds = (milliseconds: number) => Math.ceil(milliseconds / 1000);

@@ -1,5 +1,5 @@
 import type { AuthenticatedKey } from '@animal-store/domain/transport';
-import type { Headers, HttpResponse } from './errors.ts';
+import type { HeaderFields, Reply } from './errors.ts';
 import type { Incoming } from './incoming.ts';
 
 /** One request for the log and the metrics. */
@@ -20,14 +20,14 @@ export interface RequestRecord {
   /** The error that became the response, or null. */
   readonly error: unknown;
   /** Further fields of the line in the log. */
-  readonly details: Headers | undefined;
+  readonly details: HeaderFields | undefined;
 }
 
 /** What a record takes from a request. Of bytes that are not one only the address is known. */
 export type Sender = Pick<Incoming, 'clientAddress'> & Partial<Incoming> & { readonly method?: string | undefined };
 
 /** Is notified of each request with its response. */
-export type Observe = (record: RequestRecord, response: HttpResponse) => void;
+export type Observe = (record: RequestRecord, response: Reply) => void;
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
@@ -55,7 +55,7 @@ export function beginRecord(sender: Sender, method: string, route: string, trust
     client: client?.replace(IPV4_IN_IPV6, '') ?? null,
     key: null as AuthenticatedKey | null,
     error: null as unknown,
-    details: undefined as Headers | undefined,
+    details: undefined as HeaderFields | undefined,
   };
 }
 

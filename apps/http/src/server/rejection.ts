@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { BODY_IS_INCOMPLETE, type HttpError, type HttpResponse, invalidRequest } from '../app/errors.ts';
+import { BODY_IS_INCOMPLETE, type HttpError, invalidRequest, type Reply } from '../app/errors.ts';
 import { CLIENT_MESSAGES } from '../app/messages.ts';
 
 /** Of the request target and the header fields, in bytes. */
@@ -17,7 +17,7 @@ export function parserRejection({ code, message }: NodeJS.ErrnoException): HttpE
 }
 
 /** A response that closes the connection, for a socket without a response object (RFC 9112). */
-export function bytesOf({ status, headers, body }: HttpResponse): string {
+export function bytesOf({ status, headers, body }: Reply): string {
   const length = String(Buffer.byteLength(body));
   const own = { date: new Date().toUTCString(), connection: 'close', 'content-length': length };
   const fields = Object.entries({ ...headers, ...own }).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpError, HttpResponse } from '../app/errors.ts';
+import type { HttpError, Reply } from '../app/errors.ts';
 import { Connection } from './connection.ts';
 import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, parserRejection } from './rejection.ts';
 import { NodeRequest, type NodeResponse } from './request.ts';
@@ -29,7 +29,7 @@ export interface ServerOptions {
   /** Further connections are closed at once. */
   readonly maxConnections: number;
   /** The response to a request that the listener does not get. Of bytes that are not one only the address is known. */
-  readonly reject: (error: HttpError, sender: NodeRequest | Pick<NodeRequest, 'clientAddress'>) => HttpResponse;
+  readonly reject: (error: HttpError, sender: NodeRequest | Pick<NodeRequest, 'clientAddress'>) => Reply;
   /** Called for each connection that is closed because there are too many, or because it sent too many requests. */
   readonly onDrop: (reason: 'connections' | 'requests') => void;
 }
