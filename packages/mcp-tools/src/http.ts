@@ -17,8 +17,6 @@ export async function serveHttp(server: McpServer, request: Request, body: unkno
   if (await isLegacyRequest(request, body)) {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
-    // A cancelled request has no response, which the one document of a batch would wait for.
-    server.server.removeNotificationHandler('notifications/cancelled');
     try {
       return await transport.handleRequest(request, { parsedBody: body });
     } finally {

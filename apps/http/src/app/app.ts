@@ -69,21 +69,14 @@ export function createApp({
   if (corsOrigins.size > 0) app.use(allowOrigins(corsOrigins));
 
   const operations = OPERATIONS.map((operation) => operation({ catalogue, clock, basePath }));
-  const limit = rateLimit === 0 ? null : createRateLimit(rateLimit);
-  const admit = createAdmission(authenticate, limit);
+  const admit = createAdmission(authenticate, rateLimit === 0 ? null : createRateLimit(rateLimit));
   for (const { method, path, handle, headers = {} } of operations) {
     const route = basePath + path.replace(/\{(\w+)\}/, ':$1');
     const values = Object.entries(headers).map(([name, { value }]) => [name, value]);
     app[method](route, exchange.handler(route, handle, { admit, headers: Object.fromEntries(values) }));
   }
 
-  function charge(holder: string, requests: number): void {
-    for (let count = 0; count < requests; count += 1) {
-      const rejection = limit?.(holder).rejection ?? null;
-      if (rejection !== null) throw rejection;
-    }
-  }
-  app.post('/mcp', exchange.handler('/mcp', mcp({ catalogue, corsOrigins, version, charge }), { admit }));
+  app.post('/mcp', exchange.handler('/mcp', mcp({ catalogue, corsOrigins, version }), { admit }));
 
   const get = (path: string, handle: Handle) => app.get(path, exchange.handler(path, handle));
   const ready: Handle = async () => {

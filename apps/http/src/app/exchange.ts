@@ -25,7 +25,7 @@ const IN_FLIGHT_MAX = 1_000;
 
 /** Wraps handlers: admission, load shedding, records, request ids, errors as bodies. */
 export interface Exchange {
-  /** How many requests have no response yet; a batch counts as its messages. */
+  /** How many requests have no response yet. */
   inFlight(): number;
   /** Makes the one handler of a route. */
   handler(route: string, handle: Handle, options?: HandlerOptions): (c: Context<Env>) => Promise<Response>;
@@ -43,11 +43,6 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
   let receiving = 0;
   const endOfTurn = createTurn();
 
-  /** Throws `service_unavailable` if too many requests are in flight. Those that wait for their bodies do not count. */
-  function requireCapacity(): void {
-    if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
-  }
-
   /** Notifies the observers, and returns the header fields of the response. */
   function finish(record: RequestRecord, response: Reply, headers: HeaderFields): HeaderFields {
     for (const observe of observers) observe(record, response);
@@ -64,14 +59,7 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
         const record = beginRecord(incoming, c.req.method, route, trustedProxies);
         let headers: HeaderFields = fixedHeaders;
         let response: Reply;
-        /** How much of `inFlight` is this request's, also after `weigh` has thrown. */
-        let weight = 1;
         inFlight += 1;
-        function weigh(more: number): void {
-          weight += more;
-          inFlight += more;
-          requireCapacity();
-        }
         async function readBody(): Promise<Buffer> {
           receiving += 1;
           try {
@@ -82,14 +70,14 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
         }
         try {
           if (admit !== undefined) {
-            requireCapacity();
+            if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
             const admission = await admit(incoming);
             record.key = admission.key;
             record.details = admission.details;
             if (admission.headers !== undefined) headers = { ...headers, ...admission.headers };
             if (admission.rejection !== null) throw admission.rejection;
           }
-          const handled = await handle(c, { incoming, holder: record.key?.holder ?? '', weigh, readBody });
+          const handled = await handle(c, { incoming, holder: record.key?.holder ?? '', readBody });
           record.error = handled.error ?? null;
           record.details = handled.details;
           response = handled;
@@ -97,7 +85,7 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
           record.error = error;
           response = errorResponse(error);
         }
-        inFlight -= weight;
+        inFlight -= 1;
         await endOfTurn();
         // A string and a plain header object take node-server's fast path.
         return new Response(response.body, { status: response.status, headers: finish(record, response, headers) });

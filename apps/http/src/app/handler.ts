@@ -16,12 +16,6 @@ export interface Call {
   readonly holder: string;
   /** `incoming.readBody`; the request does not count for load shedding meanwhile: its client decides how long that takes. */
   readBody(): Promise<Buffer>;
-  /**
-   * Lets the request count as so many more.
-   *
-   * @throws HttpError `service_unavailable` if these are too many.
-   */
-  weigh(more: number): void;
 }
 
 /** A response, and what its record says besides. */

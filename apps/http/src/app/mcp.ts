@@ -10,20 +10,17 @@ export interface McpOptions {
   /** Origins whose scripts get access; `*` for all. */
   readonly corsOrigins: ReadonlySet<string>;
   readonly version: string;
-  /** Counts further requests of a holder. Throws HttpError `too_many_requests`. */
-  readonly charge: (holder: string, requests: number) => void;
 }
 
-/** How many messages a batch may have, and how many levels a body: the SDK's schemas recurse. */
-const BATCH_MAX = 50;
+/** How many levels a body may have: the SDK's schemas recurse. */
 const LEVELS_MAX = 100;
 
 /**
  * `POST /mcp`: the use cases as tools of the Model Context Protocol, over Streamable HTTP without sessions. Errors before the
  * SDK have the Error shape, later ones that of JSON-RPC.
  */
-export function mcp({ catalogue, corsOrigins, version, charge }: McpOptions): Handle {
-  return async (c, { incoming, holder, readBody, weigh }) => {
+export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handle {
+  return async (c, { incoming, holder, readBody }) => {
     // MCP, Streamable HTTP, security warning: a page could reach a service that listens on this machine (DNS rebinding).
     const origin = incoming.header('origin');
     if (origin !== undefined && !corsOrigins.has('*') && !corsOrigins.has(origin)) {
@@ -33,29 +30,18 @@ export function mcp({ catalogue, corsOrigins, version, charge }: McpOptions): Ha
     const message = jsonIn(await readBody());
     if (message === undefined) return rpcError(-32700, CLIENT_MESSAGES.bodyIsNotJson);
     if (isDeeper(message, LEVELS_MAX)) return rpcError(-32600, CLIENT_MESSAGES.bodyIsTooDeep(LEVELS_MAX));
-    if (Array.isArray(message)) {
-      // The SDK responds to one call of an id, and leaves the others.
-      const ids = message.flatMap((each) => (each?.method === undefined ? [] : (each.id ?? [])));
-      const isValid = message.length <= BATCH_MAX && new Set(ids).size === ids.length;
-      if (!isValid) return rpcError(-32600, CLIENT_MESSAGES.batchIsInvalid(BATCH_MAX));
-      weigh(message.length - 1);
-      charge(holder, message.length - 1);
-    }
-    const tools: string[] = [];
+    if (Array.isArray(message)) return rpcError(-32600, CLIENT_MESSAGES.batch);
+    let details: HeaderFields = {};
     let failure: unknown = null;
     const onCall = (tool: string, error: unknown) => {
-      tools.push(tool);
-      failure ??= error;
+      details = error === null ? { tool } : { tool, error: errorCode(error) };
+      failure = error;
     };
     // Loaded on use: the SDK takes as long as the rest of a start.
     const { createMcpServer } = await import('@animal-store/mcp-tools');
     const { serveHttp } = await import('@animal-store/mcp-tools/http');
     const server = createMcpServer({ catalogue, holder, version, onCall });
     const response = await serveHttp(server, c.req.raw, message);
-    const details: HeaderFields = {
-      ...(tools.length > 0 && { tool: tools.join() }),
-      ...(failure !== null && { error: errorCode(failure) }),
-    };
     const { status, headers } = response;
     return { status, headers: Object.fromEntries(headers), body: await response.text(), details, error: failure };
   };
