@@ -12,13 +12,6 @@ export function addKeys(program: Command, context: Context): void {
   const { stdout, stderr, clock } = context;
   const keys = program.command('keys').description('The API keys of clients of the service.').helpCommand(false);
 
-  function pastDate(text: string): number {
-    const begin = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-    // Date.parse takes 2026-02-30 for a day in March.
-    if (begin <= clock() && new Date(begin).toISOString().startsWith(text)) return begin;
-    throw new InvalidArgumentError(MESSAGES.date);
-  }
-
   keys
     .command('issue')
     .description('Issues an API key and prints it. It is never shown again.')
@@ -48,14 +41,6 @@ export function addKeys(program: Command, context: Context): void {
         stderr.write(MESSAGES.line(MESSAGES.keyRevoked(record)));
         await print(stdout, printed(record));
       }),
-    );
-
-  keys
-    .command('prune')
-    .description('Removes the API keys that were revoked or expired before a date.')
-    .requiredOption('--before <date>', 'a date like 2026-12-24, which begins at 00:00 UTC', pastDate)
-    .action(({ before }: { before: number }) =>
-      withStorage(context, async ({ keyring }) => print(stdout, { removed: await keyring.prune(before) })),
     );
 }
 

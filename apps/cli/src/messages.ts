@@ -28,7 +28,6 @@ export const MESSAGES = {
     `\n${choices} selects the storage. Results are tables on a terminal, else JSON lines.`,
   integer: 'It must be an integer without a leading zero.',
   days: (max: number) => `It must be a number of days from 1 to ${max}.`,
-  date: 'It must be a date like 2026-12-24, not in the future.',
   importId: 'It must be 1 to 100 visible ASCII characters.',
   inMemory: `set ${storageChoices()}: nothing in memory outlives a command`,
   unavailable: (location: string, reason: string) => `the storage at ${location} is unavailable: ${reason}`,

@@ -87,26 +87,4 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     }
     expect(await keys.list()).toEqual([{ ...record, lastUsedAt: 500 }]);
   });
-
-  test('removes the keys that were revoked or expired before a time, and no others', async ({ keys }) => {
-    const [revoked, expired, ...kept] = [
-      apiKey({ createdAt: 1 }),
-      apiKey({ createdAt: 2, expiresAt: 9 }),
-      apiKey({ createdAt: 3 }),
-      apiKey({ createdAt: 4, expiresAt: 11, revokedAt: 10 }),
-    ] as const;
-    const removed = [revoked, expired];
-    for (const record of [...removed, ...kept]) await keys.add(record);
-    await keys.revoke(revoked.id, 9);
-    expect(await keys.prune(9)).toBe(0);
-    expect(await keys.prune(10)).toBe(2);
-    expect(await keys.list()).toEqual(kept);
-    for (const record of removed) {
-      expect(await keys.find(record.digest)).toBeNull();
-      expect(await keys.revoke(record.id, 9)).toBeNull();
-    }
-    expect(await keys.prune(10)).toBe(0);
-    for (const record of removed) await keys.add(record);
-    expect(await keys.list()).toEqual([...removed, ...kept]);
-  });
 }

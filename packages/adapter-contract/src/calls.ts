@@ -22,7 +22,6 @@ export function everyCall(storage: Storage) {
     'keys.find': () => keys.find(digest),
     'keys.list': () => keys.list(),
     'keys.revoke': () => keys.revoke(id, 1),
-    'keys.prune': () => keys.prune(1),
     'keys.recordUse': () => keys.recordUse(id, 1),
     ready: () => storage.ready(),
   } satisfies Record<PortMethod, () => unknown> & Record<string, () => unknown>;

@@ -31,14 +31,6 @@ export function createMemoryApiKeyRepository(): ApiKeyRepository {
       return change(id, (key) => ({ ...key, revokedAt: key.revokedAt ?? at }));
     },
 
-    async prune(before) {
-      const ended = [...keys.values()].filter(
-        ({ revokedAt, expiresAt }) => Math.min(revokedAt ?? before, expiresAt ?? before) < before,
-      );
-      for (const { id } of ended) keys.delete(id);
-      return ended.length;
-    },
-
     async recordUse(id, at) {
       change(id, (key) => ({ ...key, lastUsedAt: at }));
     },

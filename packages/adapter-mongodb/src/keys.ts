@@ -58,14 +58,6 @@ export function createMongoApiKeyRepository(database: Resource<Keys>): ApiKeyRep
         return document && apiKeyOf(document);
       }),
 
-    prune: (before) =>
-      call(async ({ keys }) => {
-        // null is not less than a date.
-        const ended = { $lt: new Date(before) };
-        const { deletedCount } = await keys.deleteMany({ $or: [{ revokedAt: ended }, { expiresAt: ended }] }, BOUNDED);
-        return deletedCount;
-      }),
-
     recordUse: (id, at) =>
       call(async ({ keys }) => {
         await keys.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, BOUNDED);

@@ -21,9 +21,6 @@ export const KEY_STATEMENTS = {
   list: statement(`SELECT to_json(ARRAY(SELECT ${RECORD} FROM api_keys ORDER BY created_at, id))`),
   revoke: statement(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${toTime('$2')}) WHERE id = $1
     RETURNING ${RECORD}`),
-  prune: statement(`WITH pruned AS (
-      DELETE FROM api_keys WHERE revoked_at < ${toTime('$1')} OR expires_at < ${toTime('$1')} RETURNING id
-    ) SELECT count(*)::integer, ${LOGGED} FROM pruned`),
   recordUse: statement(`UPDATE api_keys SET last_used_at = ${toTime('$2')} WHERE id = $1`),
 } as const satisfies Record<string, Statement>;
 
@@ -39,8 +36,6 @@ export function createPostgresApiKeyRepository({ call }: Resource<Pools>): ApiKe
     list: () => call(({ read }) => read<ApiKey[]>(KEY_STATEMENTS.list)),
 
     revoke: (id, at) => call(({ write }) => write<ApiKey | null>(KEY_STATEMENTS.revoke, id, at)),
-
-    prune: (before) => call(({ write }) => write<number>(KEY_STATEMENTS.prune, before)),
 
     async recordUse(id, at) {
       await call(({ write }) => write(KEY_STATEMENTS.recordUse, id, at));

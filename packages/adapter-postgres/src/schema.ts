@@ -82,7 +82,7 @@ const CREATE_TABLES = `DO $$ BEGIN
   RAISE LOG 'Animal Store created its tables in the schema %', current_schema();
 END $$`;
 
-/** Privileges without which a service can't work, beside those of reading. Removing keys and moving pets need more. */
+/** Privileges without which a service can't work, beside those of reading. Moving pets needs more. */
 const MISSING_PRIVILEGES = statement(`SELECT string_agg(name, ', ') FROM (VALUES
   ('INSERT on pets', has_table_privilege('pets', 'INSERT')),
   ('USAGE on pets_id_seq', has_sequence_privilege('pets_id_seq', 'USAGE')),

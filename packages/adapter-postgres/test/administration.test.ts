@@ -40,8 +40,7 @@ describeWithPostgres('the privileges of docs/storage-postgres.md', () => {
         await keys.add(key);
         await keys.recordUse(key.id, 1);
         expect(await keys.revoke(key.id, 1)).toMatchObject({ id: key.id });
-        expect(await keys.list()).toHaveLength(1);
-        expect(await keys.prune(2)).toBe(1);
+        expect((await keys.list()).map(({ id }) => id)).toContain(key.id);
       } finally {
         await close();
       }
@@ -216,7 +215,6 @@ describeWithPostgres('a role that may only read', () => {
       () => added(pets, rex(), idempotencyOf(rex(), 'k')),
       () => keys.add(apiKey()),
       () => keys.revoke(key.id, 1),
-      () => keys.prune(1),
       () => keys.recordUse(key.id, 1),
       () => archive?.restore([{ id: 70n, ...rex(), createdAt: 1 }]),
     ]) {

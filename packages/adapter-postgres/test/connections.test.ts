@@ -164,7 +164,7 @@ describeWithPostgres('the pool', () => {
       const { createPostgresStorage } = await import(${module});
       const { keys, ready, close } = createPostgresStorage({ url: '${url}' });
       ${UNTIL_READY}
-      await Promise.all([keys.list(), keys.list(), keys.prune(1)]);
+      await Promise.all([keys.list(), keys.list(), keys.revoke('0'.repeat(16), 1)]);
       process.kill(${proxy.pid}, 'SIGSTOP');
       await ready().catch(() => {});
       // Meanwhile the idle connections are closed.

@@ -48,7 +48,6 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
     ],
     ['a key that is added again', ({ keys }, key) => keys.add(key)],
     ['a key that is revoked again', ({ keys }, { id }) => keys.revoke(id, 5)],
-    ['a removal of no keys', ({ keys }) => keys.prune(0)],
     ['a restoration of pets that are there', async ({ archive }) => archive?.restore(await archive.read(0n, 9))],
   ])('does not acknowledge %s, which writes no row', async (_, call) => {
     const storage = openStorage(server.url);

@@ -11,7 +11,6 @@ export const KEY_SQL = {
   findById: `SELECT ${COLUMNS} FROM api_keys WHERE id = ?`,
   list: `SELECT ${COLUMNS} FROM api_keys ORDER BY created_at, id`,
   revoke: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
-  prune: 'DELETE FROM api_keys WHERE revoked_at < ?1 OR expires_at < ?1 RETURNING id',
   recordUse: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
 } as const;
 
@@ -26,8 +25,6 @@ export function createApiKeyRepository({ read, write }: File): ApiKeyRepository 
     list: () => read(keysOf, KEY_SQL.list),
 
     revoke: async (id, at) => keysOf(await write([KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]))[0] ?? null,
-
-    prune: async (before) => (await write([KEY_SQL.prune, before])).length,
 
     async recordUse(id, at) {
       await write([KEY_SQL.recordUse, at, id]);

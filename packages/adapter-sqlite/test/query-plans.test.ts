@@ -27,8 +27,6 @@ test('every statement uses an index alone, without a scan of a table or a sort',
     // The whole table is wanted.
     list: 'SCAN api_keys USING INDEX api_keys_by_age',
     revoke: 'SEARCH api_keys USING PRIMARY KEY (id=?)',
-    // An administrator's rare command.
-    prune: 'SCAN api_keys',
     recordUse: 'SEARCH api_keys USING PRIMARY KEY (id=?)',
   });
 });

@@ -19,7 +19,6 @@ const METHODS: Readonly<Record<PortMethod, true>> = {
   'keys.find': true,
   'keys.list': true,
   'keys.revoke': true,
-  'keys.prune': true,
   'keys.recordUse': true,
 };
 

@@ -40,8 +40,6 @@ const addKey = method('keys', 'add');
 const findKey = method('keys', 'find');
 const listKeys = method('keys', 'list');
 const revoke = method('keys', 'revoke');
-const prune = method('keys', 'prune');
-const recordUse = method('keys', 'recordUse');
 const read = method('archive', 'read');
 const restore = method('archive', 'restore');
 
@@ -204,28 +202,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   ),
   'A time of 0 is stored as none': found(({ revokedAt }) => ({ revokedAt: revokedAt || null })),
   'A lookup in flight caches a key that was revoked': cachedKeys,
-  'A use writes all that was read of a key': recordUse((record, _, { keys }) => async (id, at) => {
-    const [key] = (await keys.list()).filter((each) => each.id === id);
-    await record(id, at);
-    await keys.prune(1_000);
-    if (key !== undefined) await keys.add({ ...key, lastUsedAt: at });
-  }),
   'The first use is kept': found(({ lastUsedAt }) => ({ lastUsedAt: lastUsedAt && 1_000 })),
-  'Keys that expire at the time are removed, too': prune((prune) => (before) => prune(before + 1)),
-  'The revocation of a removed key is kept': both(
-    addKey((add, url, { keys }) => async (key) => {
-      await add(key);
-      if (setOf(url).has(key.id)) await keys.revoke(key.id, 1);
-    }),
-    revoke((revoke, url) => (id, at) => {
-      setOf(url).add(id);
-      return revoke(id, at);
-    }),
-  ),
-  'A removed key can not be added again': addKey((add, url) => async (key) => {
-    const digests = setOf(url);
-    if (digests.size !== digests.add(key.digest).size) await add(key);
-  }),
   'The location is the URL': (_, url) => ({ location: url }),
   'A second close fails': ({ close }) => {
     let closes = 0;

@@ -25,13 +25,6 @@ export interface ApiKeyRepository {
   revoke(id: string, at: number): Promise<ApiKey | null>;
 
   /**
-   * Removes the records of keys that were revoked or expired before a time, in milliseconds since the epoch.
-   *
-   * @returns How many were removed.
-   */
-  prune(before: number): Promise<number>;
-
-  /**
    * Sets the key's last use, also to an earlier time, because a clock may have been ahead, and nothing else: the key may be
    * revoked at the same time. Ignores an unknown id.
    */

@@ -17,7 +17,7 @@ const keyringOn = (keys = createMemoryStorage().keys, now = NOON) =>
   createKeyring({ keys, digest, randomBytes, clock: () => now });
 
 describe('createKeyring', () => {
-  test('issues, lists, revokes and removes keys, at whole milliseconds', async () => {
+  test('issues, lists and revokes keys, at whole milliseconds', async () => {
     const { keys } = createMemoryStorage();
     const [keyring, later] = [keyringOn(keys, NOON + 0.75), keyringOn(keys, NOON + 5.75)];
     const { key, record } = await keyring.issue(FOREVER);
@@ -35,10 +35,7 @@ describe('createKeyring', () => {
     expect(await keyring.list()).toStrictEqual([record]);
     const revoked = { ...record, revokedAt: NOON + 5 };
     expect(await later.revoke(record.id)).toStrictEqual(revoked);
-    expect(await later.prune(NOON + 5)).toBe(0);
     expect(await later.list()).toStrictEqual([revoked]);
-    expect(await keyringOn(keys, NOON + 6).prune(NOON + 6)).toBe(1);
-    expect(await later.list()).toStrictEqual([]);
   });
 
   test.each([
@@ -108,15 +105,5 @@ describe('createKeyring', () => {
     const issuing = keyringOn(keys).issue(request as typeof FOREVER);
     await expect(issuing).rejects.toMatchObject({ code: 'invalid', message });
     expect(calls).toEqual([]);
-  });
-
-  test.each([NOON + 1, NOON + 0.5, -1, Number.NaN, undefined, '1'])('removes no keys before %j', async (before) => {
-    const { keys, calls } = observed();
-    await expect(keyringOn(keys).prune(before as number)).rejects.toMatchObject({
-      code: 'invalid',
-      message: expect.stringMatching(/^before must be whole milliseconds since the epoch, not in the future, was /),
-    });
-    expect(calls).toEqual([]);
-    expect(await keyringOn(keys).prune(0)).toBe(0);
   });
 });

@@ -51,15 +51,6 @@ export interface Keyring {
    * @throws DomainError `key_not_found`
    */
   revoke(id: string): Promise<ApiKey>;
-
-  /**
-   * Removes the records of keys that were revoked or expired before a time.
-   *
-   * @param before Whole milliseconds since the epoch, not in the future.
-   * @returns How many were removed.
-   * @throws DomainError `invalid`
-   */
-  prune(before: number): Promise<number>;
 }
 
 /** The dependencies of a keyring. */
@@ -107,13 +98,6 @@ export function createKeyring(options: KeyringOptions): Keyring {
       // The message does not quote the id: somebody may have passed the key.
       if (key === null) throw new DomainError('key_not_found', KEY_NOT_FOUND);
       return key;
-    },
-
-    async prune(before) {
-      // A key that expires later is still valid.
-      const rule = 'before must be whole milliseconds since the epoch, not in the future';
-      rejectViolations({ before: isIntegerFrom(0, now(), before) ? null : violation(rule, before) });
-      return keys.prune(before);
     },
   };
 }
