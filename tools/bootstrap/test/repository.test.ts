@@ -29,6 +29,20 @@ describe('the repository', () => {
       expect(scripts.test).toContain(`--project '${folder}*'`);
     }
   });
+
+  test('leaves a note for the changelog as it is: Biome takes its front matter for a heading', () => {
+    const folder = freshFolder();
+    for (const file of ['biome.json', '.gitignore']) cpSync(join(ROOT, file), join(folder, file));
+    const note = "---\n'@animal-store/domain': patch\n---\n\nNames may be longer.\n";
+    for (const name of ['.changeset', 'docs']) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, 'note.md'), note);
+    }
+    spawnSync(join(ROOT, 'node_modules/.bin/biome'), ['check', '--write', '.'], { cwd: folder });
+    expect(readFileSync(join(folder, '.changeset/note.md'), 'utf8')).toBe(note);
+    // Otherwise the test would not notice that Biome did not run.
+    expect(readFileSync(join(folder, 'docs/note.md'), 'utf8')).not.toBe(note);
+  });
 });
 
 /** The imports that the rules reject in a tree of these files, as rule and file. */
