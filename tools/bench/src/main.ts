@@ -1,14 +1,16 @@
 // npm run bench: compares the service with other servers, and its cost while it grows. All load uses the loopback interface.
 //
 // A suite chooses contenders and workloads. For each storage (storages.ts, which also has the peers) measure.ts starts the
-// contenders and puts load on them in rounds; tables.ts prints the medians.
+// contenders and puts load on them in rounds; tables.ts prints the medians, and plot.ts draws them.
 
-import { resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { whyNoContainers } from '@animal-store/test-servers/containers';
 import { type Measurement, measure, type Plan } from './measure.ts';
 import { measureOverload } from './overload.ts';
 import { animalStore, preparePeers, serviceOf } from './peers.ts';
+import { type Axes, plot } from './plot.ts';
 import { type Contender, moveToLoadCores } from './server.ts';
 import { notMeasured, STORAGES, type Storage, type StorageName } from './storages.ts';
 import { measurementTable } from './tables.ts';
@@ -21,12 +23,22 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
   overload          what clients get if twice the capacity is offered
 
   --quick           a short run: few workloads, the most important servers
-  --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated`;
+  --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
+  --rounds N        how many samples each median is of
+  --plots FOLDER    draws the medians, an SVG file for each storage`;
 
 interface Suite extends Omit<Plan, 'storage' | 'contenders' | 'pets'> {
   readonly contenders: (storage: Storage) => readonly Contender[];
   readonly sizes: readonly number[];
+  readonly axes: Omit<Axes, 'title'>;
 }
+
+const BY_CONNECTIONS = {
+  y: { key: 'perSecond', label: 'requests a second' },
+  x: { key: 'connections', label: 'connections' },
+} as const;
+
+const BY_SIZE = { y: { key: 'cpu', label: 'CPU of a request, µs' }, x: { key: 'pets', label: 'animals' } } as const;
 
 const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
   requests: {
@@ -39,6 +51,7 @@ const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
     sizes: [quick ? 1_000 : 10_000],
     rounds: quick ? 1 : 3,
     seconds: 1,
+    axes: BY_CONNECTIONS,
   },
   checkout: {
     contenders() {
@@ -46,20 +59,22 @@ const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
       return [serviceOf('the other checkout', resolve(otherCheckout)), animalStore];
     },
     workloads: ['get one', 'list 20', 'list 100 by status', 'create'],
-    connections: [32],
+    connections: [1, 32],
     sizes: [1_000],
     // Many short rounds show a difference of a few hundredths.
     rounds: quick ? 5 : 15,
     seconds: 0.5,
+    axes: BY_CONNECTIONS,
   },
   growth: {
     contenders: () => [animalStore],
     workloads: ['get one', 'list 20', 'list 100 by status', 'create'],
     connections: [32],
     // The first size comes again at the end: it shows how much the machine has changed.
-    sizes: [10_000, 1_000_000, 10_000],
+    sizes: quick ? [10_000, 100_000, 10_000] : [10_000, 100_000, 1_000_000, 10_000],
     rounds: quick ? 1 : 3,
     seconds: 1,
+    axes: BY_SIZE,
   },
 });
 
@@ -72,7 +87,12 @@ function readArguments() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { quick: { type: 'boolean', default: false }, storage: { type: 'string', multiple: true } },
+      options: {
+        quick: { type: 'boolean', default: false },
+        storage: { type: 'string', multiple: true },
+        rounds: { type: 'string' },
+        plots: { type: 'string' },
+      },
     });
   } catch (error) {
     return fail((error as Error).message);
@@ -80,19 +100,23 @@ function readArguments() {
 }
 
 const { values, positionals } = readArguments();
-const { quick } = values;
+const { quick, plots } = values;
 const [name = 'requests', otherCheckout] = positionals;
 const suite = suites(quick, otherCheckout)[name];
 if (suite === undefined && name !== 'overload') fail(`there is no suite "${name}"`);
 const storages = values.storage ?? (quick && name === 'requests' ? ['memory', 'mongodb'] : Object.keys(STORAGES));
 const unknown = storages.find((storage) => !Object.hasOwn(STORAGES, storage));
 if (unknown !== undefined) fail(`there is no storage "${unknown}"`);
+const rounds = values.rounds === undefined ? suite?.rounds : Number(values.rounds);
+if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1))
+  fail('--rounds must be an integer of 1 or more');
 moveToLoadCores();
 if (suite === undefined) await measureOverload(quick ? 5 : 20);
-else for (const storage of storages as StorageName[]) await compare(STORAGES[storage], suite);
+else for (const storage of storages as StorageName[]) await compare(storage, suite);
 
-/** Prints what a suite measures on one storage. */
-async function compare(storage: Storage, { contenders, sizes, ...plan }: Suite): Promise<void> {
+/** Prints what a suite measures on one storage, and draws it. */
+async function compare(storageName: StorageName, { contenders, sizes, axes, ...plan }: Suite): Promise<void> {
+  const storage: Storage = STORAGES[storageName];
   const noContainers = storage.image === undefined ? null : await whyNoContainers(storage.image);
   if (noContainers !== null) return notMeasured(storage.title, noContainers);
   const open = await storage.open();
@@ -104,9 +128,17 @@ async function compare(storage: Storage, { contenders, sizes, ...plan }: Suite):
     });
     const runs: (readonly Measurement[])[] = [];
     for (const pets of sizes) {
-      runs.push(await measure({ ...plan, storage: open, contenders: present, pets }));
+      runs.push(await measure({ ...plan, rounds: rounds ?? plan.rounds, storage: open, contenders: present, pets }));
     }
     console.log(measurementTable(storage.title, runs));
+    if (plots === undefined) return;
+    mkdirSync(plots, { recursive: true });
+    // A size that comes again is a control of the machine, and no point of its own.
+    const drawn = runs.filter((_, index) => sizes.indexOf(sizes[index] as number) === index).flat();
+    writeFileSync(
+      join(plots, `${name}-${storageName}.svg`),
+      plot(drawn, { ...axes, title: `Animal Store ${storage.title}, and its peers` }),
+    );
   } finally {
     await open.close();
   }
