@@ -1,5 +1,6 @@
 import { unavailable } from '@animal-store/domain/ports';
-import { CALL_TIMEOUT, withTimeout } from './resource.ts';
+import { BUDGET } from './budget.ts';
+import { withTimeout } from './resource.ts';
 
 /** Runs a batch of one item or more. Resolves to the result of each item, in their order; an Error rejects its item alone. */
 export type BatchWork<T, R> = (items: readonly T[]) => Promise<readonly (R | Error)[]>;
@@ -7,9 +8,17 @@ export type BatchWork<T, R> = (items: readonly T[]) => Promise<readonly (R | Err
 export interface BatchOptions {
   /** How many items a batch has at most: 1 or more. */
   readonly maxItems: number;
-  /** How many batches run at once: 1 or more. Absent: 1. */
+  /**
+   * How many batches run at once: 1 or more.
+   *
+   * @default 1
+   */
   readonly parallel?: number;
-  /** The time limit of a batch in milliseconds, after which the next one starts beside it. Absent: 2,000. */
+  /**
+   * The time limit of a batch in milliseconds, after which the next one starts beside it.
+   *
+   * @default 1_900
+   */
   readonly timeout?: number;
 }
 
@@ -33,15 +42,15 @@ interface Waiting<T, R> {
  */
 export function createBatches<T, R>(
   work: BatchWork<T, R>,
-  { maxItems, parallel = 1, timeout = 2_000 }: BatchOptions,
+  { maxItems, parallel = 1, timeout = BUDGET.driver }: BatchOptions,
 ): (item: T) => Promise<R> {
   if (!(maxItems >= 1 && parallel >= 1)) throw new RangeError('maxItems and parallel must be 1 or more');
   const waiting: Waiting<T, R>[] = [];
   let running = 0;
 
   function start(): void {
-    // Their callers have given up.
-    const late = performance.now() - CALL_TIMEOUT;
+    // Calls that waited longer than the limit: their callers have given up.
+    const late = performance.now() - BUDGET.call;
     while (waiting[0] !== undefined && waiting[0].since < late) waiting.shift()?.reject(unavailable());
     while (running < parallel && waiting.length > 0) {
       running += 1;

@@ -1,6 +1,8 @@
 /** @module @animal-store/adapter-kit */
 
 export { type BatchOptions, type BatchWork, createBatches } from './batches.ts';
+export { BUDGET } from './budget.ts';
+export { createStorage, type Driver, type Methods } from './create-storage.ts';
 export { otherDatabase } from './identity.ts';
 export { readPages } from './pages.ts';
 export { createResource, type Resource, type ResourceOptions } from './resource.ts';

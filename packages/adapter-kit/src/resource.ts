@@ -1,11 +1,6 @@
 import { DomainError } from '@animal-store/domain';
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-
-/** The time limit of a call in milliseconds: a call and its key's lookup together end within the 5 seconds of the ports. */
-export const CALL_TIMEOUT = 2_200;
-
-/** The time limit of an opening. Calls give up earlier. */
-const OPEN_TIMEOUT = 10_000;
+import { BUDGET } from './budget.ts';
 
 export interface ResourceOptions<T> {
   /** Connects and prepares the storage, within 10 seconds. Each failure is `storage_unavailable` for the calls that wait. */
@@ -23,11 +18,17 @@ export interface ResourceOptions<T> {
 
   /**
    * The error of the ports for a failure that is neither a DomainError nor a StorageMisconfigured: `unavailable(cause)`, or
-   * the failure itself if it shows a defect. Absent: `unavailable(failure)`.
+   * the failure itself if it shows a defect.
+   *
+   * @default unavailable
    */
   toPortError?(failure: unknown): unknown;
 
-  /** The time limit of a call in milliseconds, the wait for an opening included. Absent: 2,200. */
+  /**
+   * The time limit of a call in milliseconds, the wait for an opening included.
+   *
+   * @default 2_200
+   */
   readonly timeout?: number;
 }
 
@@ -65,12 +66,12 @@ type State<T> =
  * | closed  | is rejected           |          |                        |                     | the same promise    |
  */
 export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
-  const { open, close, isLost, toPortError = unavailable, timeout = CALL_TIMEOUT } = options;
+  const { open, close, isLost, toPortError = unavailable, timeout = BUDGET.call } = options;
   let state: State<T> = { name: 'absent' };
 
   function startOpening() {
     const connecting = (async () => open())();
-    const opening = { name: 'opening', connecting, opened: withTimeout(connecting, OPEN_TIMEOUT) } as const;
+    const opening = { name: 'opening', connecting, opened: withTimeout(connecting, BUDGET.open) } as const;
     opening.opened.then(
       (value) => {
         if (state === opening) state = { name: 'open', connecting, value };

@@ -1,0 +1,109 @@
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { describe, expect, expectTypeOf, test, vi } from 'vitest';
+import { createStorage, type Driver, type Methods } from './create-storage.ts';
+import { createResource } from './resource.ts';
+
+type Connection = { readonly number: number };
+
+/** A driver whose connections are numbered, and whose methods return what they are given. */
+function driver() {
+  let opened = 0;
+  const method = vi.fn(async (...given: unknown[]) => given as never);
+  return {
+    open: vi.fn(async (): Promise<Connection> => ({ number: ++opened })),
+    close: vi.fn(),
+    isLost: () => false,
+    ready: method,
+    pets: { add: method, find: method, list: method },
+    keys: { add: method, find: method, list: method, revoke: method, recordUse: method },
+    location: 'db1:27017',
+  } satisfies Driver<Connection>;
+}
+
+const archive: Methods<{ read(after: bigint, limit: number): Promise<never>; restore(): Promise<void> }, Connection> = {
+  read: async (...given) => given as never,
+  restore: async () => {},
+};
+
+describe('createStorage', () => {
+  test('opens one connection with the first call, and passes it to each method, before the arguments', async () => {
+    const given = driver();
+    const storage = createStorage({ ...given, archive });
+    expect(given.open).not.toHaveBeenCalled();
+    const connection = { number: 1 };
+    const { pets, keys } = storage;
+    for (const [method, ...values] of [
+      [pets.add, { name: 'Rex', categoryId: 1n }, { holder: 'zoo', key: 'k', fingerprint: 'f' }],
+      [pets.find, 1n],
+      [pets.list, { after: 0n, limit: 20 }],
+      [keys.add, { id: 'a' }],
+      [keys.find, 'digest'],
+      [keys.list],
+      [keys.revoke, 'a', 1],
+      [keys.recordUse, 'a', 1],
+      [storage.archive?.read, 0n, 1_000],
+      [storage.ready],
+    ] as const) {
+      expect(await (method as (...values: unknown[]) => Promise<unknown>)(...values)).toEqual([connection, ...values]);
+    }
+    expect(given.open).toHaveBeenCalledTimes(1);
+  });
+
+  test('has an archive and warnings only if the driver has', () => {
+    expect(createStorage(driver())).not.toHaveProperty('archive');
+    expect(createStorage(driver())).not.toHaveProperty('warnings');
+    const warnings = ['the connection is not encrypted'];
+    expect(createStorage({ ...driver(), archive, warnings })).toMatchObject({ warnings, location: 'db1:27017' });
+  });
+
+  test('throws the errors of the ports, whatever a method throws, and when', async () => {
+    const given = driver();
+    const cause = new RangeError('no such column');
+    given.ready.mockImplementationOnce(() => {
+      throw cause;
+    });
+    given.pets.find.mockRejectedValueOnce(cause);
+    const storage = createStorage(given);
+    await expect(storage.ready()).rejects.toMatchObject({ code: 'storage_unavailable', cause });
+    await expect(storage.pets.find(1n)).rejects.toMatchObject({ code: 'storage_unavailable', cause });
+  });
+
+  test('closes its connection once, also at the end of a block, and rejects later calls', async () => {
+    const given = driver();
+    const storage = createStorage(given);
+    {
+      await using used = storage;
+      await used.ready();
+    }
+    await storage.close();
+    expect(given.close.mock.calls).toEqual([[{ number: 1 }]]);
+    await expect(storage.pets.find(1n)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(given.pets.find).toHaveBeenCalledTimes(1);
+  });
+
+  test('shares a connection that was opened before it', async () => {
+    const given = driver();
+    const misconfigured = unavailable(new StorageMisconfigured('no such folder'));
+    given.open.mockRejectedValueOnce(misconfigured);
+    const resource = createResource(given);
+    const open = () => resource.call(async (connection) => connection);
+    await expect(open()).rejects.toBe(misconfigured);
+    expect(await open()).toEqual({ number: 1 });
+    expect(await createStorage(given, resource).keys.find('digest')).toEqual([{ number: 1 }, 'digest']);
+  });
+
+  test('has the types of the ports, and rejects a driver that lacks a method', () => {
+    interface Port {
+      find(id: bigint): Promise<string | null>;
+      add(name: string, key?: string): Promise<void>;
+    }
+    expectTypeOf<Methods<Port, Connection>>().toEqualTypeOf<{
+      readonly find: (connection: Connection, id: bigint) => Promise<string | null>;
+      readonly add: (connection: Connection, name: string, key?: string) => Promise<void>;
+    }>();
+    const { find, add } = driver().pets;
+    // @ts-expect-error The method `list` is missing.
+    const { pets }: Driver<Connection> = { ...driver(), pets: { find, add } };
+    expect(Object.keys(pets)).toEqual(['find', 'add']);
+  });
+});
