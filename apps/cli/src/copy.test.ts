@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
 import { type ApiKey, createCatalogue, DomainError, type NewPet } from '@animal-store/domain';
-import type { PetArchive, Storage, StoredPet } from '@animal-store/domain/ports';
+import { allKeys, type PetArchive, type Storage, type StoredPet } from '@animal-store/domain/ports';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
@@ -45,7 +45,9 @@ async function storages(ofSource: readonly StoredPet[], ofTarget: readonly Store
 async function contentOf({ archive, keys }: Archived) {
   const first = await archive.read(0n, 1_000);
   const rest = await archive.read(first.at(-1)?.id ?? 0n, 1_000);
-  return { pets: [...first, ...rest], keys: await keys.list() };
+  const records: ApiKey[] = [];
+  for await (const key of allKeys(keys)) records.push(key);
+  return { pets: [...first, ...rest], keys: records };
 }
 
 const counts = (copied: number, alreadyCopied: number, apiKeys: number) =>
@@ -54,8 +56,13 @@ const counts = (copied: number, alreadyCopied: number, apiKeys: number) =>
 test('copies pets and API keys as they are, and the target goes on', async () => {
   const { source, target, copy } = await storages(PETS);
   const times = { expiresAt: 9, revokedAt: 8, lastUsedAt: 7 };
-  for (const key of [apiKey('a'), apiKey('b', times), apiKey('c', { expiresAt: 9e12 })]) await source.keys.add(key);
-  expect(await copy()).toEqual({ out: counts(1_200, 0, 3), err: '', code: 0 });
+  for (const key of [apiKey('b', times), apiKey('c', { expiresAt: 9e12 })]) await source.keys.add(key);
+  // More than a page of keys.
+  for (let count = 0; count < 150; count += 1) {
+    const id = count.toString(16).padStart(16, '0');
+    await source.keys.add({ ...apiKey('a'), id, digest: id.padEnd(64, 'a') });
+  }
+  expect(await copy()).toEqual({ out: counts(1_200, 0, 152), err: '', code: 0 });
   expect(await contentOf(target)).toStrictEqual(await contentOf(source));
   const catalogue = createCatalogue(target.pets);
   const again = await catalogue.createPet(rex, { holder: 'the zoo', key: 'k-4' });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiKey, LIMITS } from '@animal-store/domain';
-import type { ApiKeyRepository, PetArchive, StoredPet } from '@animal-store/domain/ports';
+import { type ApiKeyRepository, allKeys, type PetArchive, type StoredPet } from '@animal-store/domain/ports';
 import { type Command, Option } from 'commander';
 import { CommandFailed, type Context } from './context.ts';
 import { interruptible } from './interruptible.ts';
@@ -46,15 +46,15 @@ async function copy(source: MovableStorage, target: MovableStorage, onProgress: 
 
   const isEmpty = (await target.archive.read(0n, 1)).length === 0;
   if (!isEmpty) await compare('compared');
-  const keys = byId(await source.keys.list());
-  const keyOfTarget = (await target.keys.list()).find(({ id }) => !keys.has(id));
+  const keys = await keysOf(source.keys);
+  const keyOfTarget = [...(await keysOf(target.keys)).values()].find(({ id }) => !keys.has(id));
   if (keyOfTarget !== undefined) throw new CommandFailed(MESSAGES.keyOfTarget(keyOfTarget));
 
   const copied = await compare('copied', (pets) => target.archive.restore(pets));
   await copyKeys([...keys.values()], target.keys);
 
   const checked = await compare('checked');
-  const [keysOfSource, keysOfTarget] = [byId(await source.keys.list()), byId(await target.keys.list())];
+  const [keysOfSource, keysOfTarget] = [await keysOf(source.keys), await keysOf(target.keys)];
   if (checked.lacking > 0 || !isDeepStrictEqual(keysOfSource, keysOfTarget)) throw new CommandFailed(MESSAGES.changed);
   return { copied: copied.lacking, alreadyCopied: copied.pets - copied.lacking, apiKeys: keys.size };
 }
@@ -108,6 +108,8 @@ async function copyKeys(keys: readonly ApiKey[], store: ApiKeyRepository): Promi
   }
 }
 
-function byId(keys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> {
-  return new Map(keys.map((key) => [key.id, key]));
+async function keysOf(keys: ApiKeyRepository): Promise<ReadonlyMap<string, ApiKey>> {
+  const byId = new Map<string, ApiKey>();
+  for await (const key of allKeys(keys)) byId.set(key.id, key);
+  return byId;
 }

@@ -1,4 +1,4 @@
-import type { ApiKey } from '@animal-store/domain';
+import { type ApiKey, type ApiKeyPage, type Keyring, LIMITS } from '@animal-store/domain';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
@@ -28,8 +28,14 @@ export function addKeys(program: Command, context: Context): void {
 
   keys
     .command('list')
-    .description('Lists the issued API keys, without their secrets.')
-    .action(() => withStorage(context, async ({ keyring }) => printAll(stdout, (await keyring.list()).map(printed))));
+    .description('Lists the issued API keys, without their secrets, the oldest first.')
+    .action(() =>
+      withStorage(context, async ({ keyring }) => {
+        const keys = await allKeys(keyring);
+        keys.sort((one, other) => one.createdAt - other.createdAt);
+        await printAll(stdout, keys.map(printed));
+      }),
+    );
 
   keys
     .command('revoke')
@@ -42,6 +48,16 @@ export function addKeys(program: Command, context: Context): void {
         await print(stdout, printed(record));
       }),
     );
+}
+
+async function allKeys(keyring: Keyring): Promise<ApiKey[]> {
+  const all: ApiKey[] = [];
+  for (let after: string | null = ''; after !== null; ) {
+    const page: ApiKeyPage = await keyring.list({ after, limit: LIMITS.page.max });
+    all.push(...page.keys);
+    after = page.next;
+  }
+  return all;
 }
 
 function days(text: string): number {

@@ -89,6 +89,17 @@ describe('keys', () => {
     expect(revoked.err).toBe(`animal-store: ${NOW} revoked API key ${record.id} of "the zoo"\n`);
   });
 
+  test('lists the oldest of 250 keys first', async () => {
+    const { run, time } = commandLine();
+    const issued: string[] = [];
+    for (let count = 0; count < 250; count += 1) {
+      time.now += 1;
+      const [line = ''] = await run('keys', 'issue', '--holder', 'the zoo');
+      issued.push(JSON.parse(line).id);
+    }
+    expect((await run('keys', 'list')).map((line) => JSON.parse(line).id)).toEqual(issued);
+  });
+
   test('issues a key that does not expire', async () => {
     const [line = ''] = await commandLine().run('keys', 'issue', '--holder', 'the zoo');
     expect(JSON.parse(line)).toMatchObject({ createdAt: NOW, expiresAt: null });

@@ -1,6 +1,7 @@
+import type { ApiKey } from '@animal-store/domain';
 import { expect } from 'vitest';
 import { atOnce } from './calls.ts';
-import { apiKey } from './samples.ts';
+import { apiKey, everyKey, inOrderOfKeyIds } from './samples.ts';
 import type { StorageTest } from './storage-under-test.ts';
 
 const UNKNOWN_ID = '0123456789abcdef';
@@ -28,24 +29,25 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     const record = apiKey();
     await keys.add(record);
     await keys.add({ ...record, holder: 'someone else', createdAt: record.createdAt + 1 });
-    expect(await keys.list()).toEqual([record]);
+    expect(await everyKey(keys)).toEqual([record]);
     expect(await keys.find(record.digest)).toEqual(record);
     await keys.revoke(record.id, 10);
     await keys.add(record);
     expect(await keys.find(record.digest)).toEqual({ ...record, revokedAt: 10 });
   });
 
-  test('lists 250 records, the oldest first', async ({ keys }) => {
-    expect(await keys.list()).toEqual([]);
-    const records = Array.from({ length: 250 }, (_, index) => apiKey({ createdAt: (index * 7) % 250 }));
+  test('lists each of 250 records once, in order of id over all pages of any size', async ({ keys }) => {
+    expect(await everyKey(keys)).toEqual([]);
+    const records = Array.from({ length: 250 }, (_, index) => apiKey({ createdAt: (index * 7) % 3 }));
     // On a busy machine so many at once could take longer than a call may.
     for (const record of records) await keys.add(record);
-    const listed = await keys.list();
-    expect(
-      listed.findIndex(({ createdAt }, index) => createdAt !== index),
-      'the first one in the wrong place',
-    ).toBe(-1);
-    expect(listed).toEqual(records.toSorted((one, other) => one.createdAt - other.createdAt));
+    const sorted = inOrderOfKeyIds(records);
+    for (const limit of [101, 20, 1]) expect(await everyKey(keys, limit), `pages of ${limit}`).toEqual(sorted);
+    const [before, between] = [sorted[99] as ApiKey, apiKey()];
+    await keys.add(between);
+    expect(await keys.list({ after: before.id, limit: 3 })).toEqual(
+      inOrderOfKeyIds([...sorted, between].filter(({ id }) => id > before.id)).slice(0, 3),
+    );
   });
 
   test.for([10, 0])('shows a revocation at %i at once beside uses, and ignores a second one', async (at, { keys }) => {
@@ -60,7 +62,7 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     expect(await keys.find(record.digest)).toEqual(revoked);
     expect(await keys.revoke(record.id, at + 10)).toEqual(revoked);
     await keys.recordUse(record.id, 20);
-    expect(await keys.list()).toEqual([{ ...revoked, lastUsedAt: 20 }, other]);
+    expect(await everyKey(keys)).toEqual(inOrderOfKeyIds([{ ...revoked, lastUsedAt: 20 }, other]));
     expect(await keys.find(other.digest)).toEqual(other);
   });
 
@@ -85,6 +87,6 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
       await keys.recordUse(record.id, lastUsedAt);
       expect(await keys.find(record.digest)).toEqual({ ...record, lastUsedAt });
     }
-    expect(await keys.list()).toEqual([{ ...record, lastUsedAt: 500 }]);
+    expect(await everyKey(keys)).toEqual([{ ...record, lastUsedAt: 500 }]);
   });
 }

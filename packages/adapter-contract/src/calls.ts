@@ -20,7 +20,7 @@ export function everyCall(storage: Storage) {
     'pets.list by status': () => pets.list({ after: 0n, limit: 20, status: 'sold' }),
     'keys.add': () => keys.add(apiKey()),
     'keys.find': () => keys.find(digest),
-    'keys.list': () => keys.list(),
+    'keys.list': () => keys.list({ after: '', limit: 20 }),
     'keys.revoke': () => keys.revoke(id, 1),
     'keys.recordUse': () => keys.recordUse(id, 1),
     ready: () => storage.ready(),

@@ -12,7 +12,7 @@ import { sharedPlaceContract } from './shared-place-contract.ts';
 import { type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
 
 export { archiveContract } from './archive-contract.ts';
-export { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
+export { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 export {
   behindProxy,
   type Loss,

@@ -7,7 +7,14 @@ import {
   type Pet,
   type PetStatus,
 } from '@animal-store/domain';
-import { apiKeyId, type Creation, fingerprint, type Idempotency, type PetRepository } from '@animal-store/domain/ports';
+import {
+  type ApiKeyRepository,
+  apiKeyId,
+  type Creation,
+  fingerprint,
+  type Idempotency,
+  type PetRepository,
+} from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 
 /** A pet to create, without the members that are undefined. */
@@ -44,8 +51,26 @@ export async function everyPage(
   }
 }
 
+/** All records of API keys, page by page. */
+export async function everyKey(keys: ApiKeyRepository, limit = 101): Promise<ApiKey[]> {
+  const seen: ApiKey[] = [];
+  for (let after = ''; ; ) {
+    const page = await keys.list({ after, limit });
+    if (page.length > limit) throw new Error(`a page of ${page.length} API keys for the limit ${limit}`);
+    seen.push(...page);
+    if (page.length < limit) return seen;
+    const last = (page.at(-1) as ApiKey).id;
+    if (last <= after) throw new Error(`the page after the id ${after} ends with the id ${last}`);
+    after = last;
+  }
+}
+
 export function inOrderOfIds(pets: readonly Pet[]): Pet[] {
   return pets.toSorted((one, other) => Number(one.id - other.id));
+}
+
+export function inOrderOfKeyIds(keys: readonly ApiKey[]): ApiKey[] {
+  return keys.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }
 
 // fast-check's own sizes are far below the domain's limits.
@@ -133,10 +158,10 @@ export const idempotencyKeys: fc.Arbitrary<IdempotencyKey> = fc.record({
 
 let made = 0;
 
-/** The record of a key that no other call returns. */
+/** The record of a key that no other call returns. Ids do not ascend, as those of digests don't. */
 export function apiKey(given: Partial<ApiKey> = {}): ApiKey {
   made += 1;
-  const digest = made.toString(16).padStart(16, '0').padEnd(64, 'c0ffee');
+  const digest = [...made.toString(16)].reverse().join('').padEnd(16, '0').padEnd(64, 'c0ffee');
   return {
     id: apiKeyId(digest),
     digest,

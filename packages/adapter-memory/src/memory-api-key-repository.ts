@@ -1,7 +1,7 @@
 import type { ApiKey } from '@animal-store/domain';
 import { type ApiKeyRepository, apiKeyId } from '@animal-store/domain/ports';
 
-/** API keys by id, in the order of their creation. */
+/** API keys by id. Only administrators list them, so they are sorted then. */
 export function createMemoryApiKeyRepository(): ApiKeyRepository {
   const keys = new Map<string, ApiKey>();
 
@@ -23,8 +23,9 @@ export function createMemoryApiKeyRepository(): ApiKeyRepository {
       return key?.digest === digest ? key : null;
     },
 
-    async list() {
-      return [...keys.values()].sort((a, b) => a.createdAt - b.createdAt);
+    async list({ after, limit }) {
+      const later = [...keys.values()].filter(({ id }) => id > after);
+      return later.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
     },
 
     async revoke(id, at) {

@@ -3,7 +3,6 @@ import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Database } from './connection.ts';
 import { isDuplicateKey } from './failures.ts';
-import { BY_AGE } from './schema.ts';
 import { TIME_LIMITS } from './url.ts';
 
 /** The record of an API key as it is stored. */
@@ -44,9 +43,10 @@ export function createMongoApiKeyRepository(database: Resource<Keys>): ApiKeyRep
         return document && apiKeyOf(document);
       }),
 
-    list: () =>
+    list: ({ after, limit }) =>
       call(async ({ keys, barrier }) => {
-        const documents = await barrier(() => keys.find({}, { sort: BY_AGE, ...BOUNDED }).toArray());
+        const options = { sort: { _id: 1 }, limit, ...BOUNDED } as const;
+        const documents = await barrier(() => keys.find({ _id: { $gt: after } }, options).toArray());
         return documents.map(apiKeyOf);
       }),
 

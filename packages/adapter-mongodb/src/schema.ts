@@ -11,9 +11,6 @@ const FORMAT = 1;
 /** The index of pages by status. Pages of all pets and single pets are served by that of `_id`. */
 export const BY_STATUS = { status: 1, _id: 1 } as const;
 
-/** The order of the list of all keys; two of the same time stand in the order of their ids. */
-export const BY_AGE = { createdAt: 1, _id: 1 } as const;
-
 /** The domain's pattern for the server (PCRE), in which `\v` is any vertical whitespace, and `\u` has no meaning. */
 const NAME_PATTERN_OF_SERVER = LIMITS.name.pattern.source
   .replace('\\v', '\\x0b')
@@ -80,7 +77,7 @@ export const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
       partialFilterExpression: { 'idempotency.key': { $exists: true } },
     },
   ],
-  api_keys: [{ key: { digest: 1 }, unique: true }, { key: BY_AGE }],
+  api_keys: [{ key: { digest: 1 }, unique: true }],
 };
 
 const NAMES = Object.keys(SCHEMAS);

@@ -26,7 +26,7 @@ async function workOf(work: (storage: Storage) => Promise<unknown>, options = ''
   );
   for (const key of stored) await storage.keys.add(key);
   // The first read confirms the primary, too.
-  await storage.keys.list();
+  await storage.keys.list({ after: '', limit: 20 });
   const seen = await profiled(url, () => work(storage));
   return seen.filter(({ op }) => ['query', 'command', 'insert', 'update'].includes(op));
 }
@@ -39,7 +39,7 @@ describeWithMongo('every query', () => {
       ['the first page', BY_ID, 21, async ({ pets }) => pets.list({ after: 0n, limit: 21 })],
       ['a page by status', BY_STATUS, 21, async ({ pets }) => pets.list({ status: 'sold', after: 0n, limit: 21 })],
       ['a key', /^(EXPRESS_)?IXSCAN \{ digest: 1 \}/, 1, async ({ keys }) => keys.find(stored[1].digest)],
-      ['all keys', /^IXSCAN \{ createdAt: 1, _id: 1 \}/, 3, async ({ keys }) => keys.list()],
+      ['a page of keys', BY_ID, 3, async ({ keys }) => keys.list({ after: '', limit: 20 })],
     ])('for %s', async (_, plan, documents, work) => {
       const [query, ...more] = await workOf(work);
       expect(more).toEqual([]);
@@ -71,7 +71,7 @@ describeWithMongo('every query', () => {
       await pets.find(7n);
       await pets.list({ after: 0n, limit: 5 });
       await keys.find(stored[1].digest);
-      await keys.list();
+      await keys.list({ after: '', limit: 20 });
     }, url);
     expect(queries).toHaveLength(4);
     expect(queries[1]).toMatchObject({ command: { hint: { _id: 1 } } });

@@ -18,7 +18,7 @@ export const KEY_STATEMENTS = {
       VALUES ($1, $2, $3, $4, ${['$5', '$6', '$7', '$8'].map(toTime)}) ON CONFLICT DO NOTHING
     ) SELECT ${LOGGED}`),
   find: statement(`SELECT ${RECORD} FROM api_keys WHERE digest = $1`),
-  list: statement(`SELECT to_json(ARRAY(SELECT ${RECORD} FROM api_keys ORDER BY created_at, id))`),
+  list: statement(`SELECT to_json(ARRAY(SELECT ${RECORD} FROM api_keys WHERE id > $1 ORDER BY id LIMIT $2))`),
   revoke: statement(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${toTime('$2')}) WHERE id = $1
     RETURNING ${RECORD}`),
   recordUse: statement(`UPDATE api_keys SET last_used_at = ${toTime('$2')} WHERE id = $1`),
@@ -33,7 +33,7 @@ export function createPostgresApiKeyRepository({ call }: Resource<Pools>): ApiKe
 
     find: (digest) => call(({ read }) => read<ApiKey | null>(KEY_STATEMENTS.find, digest)),
 
-    list: () => call(({ read }) => read<ApiKey[]>(KEY_STATEMENTS.list)),
+    list: ({ after, limit }) => call(({ read }) => read<ApiKey[]>(KEY_STATEMENTS.list, after, limit)),
 
     revoke: (id, at) => call(({ write }) => write<ApiKey | null>(KEY_STATEMENTS.revoke, id, at)),
 

@@ -61,7 +61,6 @@ const CREATE_TABLES = `DO $$ BEGIN
     CONSTRAINT api_keys_digest_form CHECK (digest ~ '^[0-9a-f]{64}$'),
     CONSTRAINT api_keys_id_of_digest CHECK (id = left(digest, 16))
   );
-  CREATE INDEX api_keys_by_age ON api_keys (created_at, id);
   COMMENT ON TABLE api_keys IS 'The API keys, but only their digests.';
   COMMENT ON COLUMN api_keys.digest IS 'SHA-256, in hexadecimal digits.';
   COMMENT ON COLUMN api_keys.visible_prefix IS 'The begin of the key, by which its holder recognizes it.';
@@ -90,7 +89,7 @@ const MISSING_PRIVILEGES = statement(`SELECT string_agg(name, ', ') FROM (VALUES
   ('UPDATE on animal_store', has_table_privilege('animal_store', 'UPDATE'))
 ) AS privileges (name, granted) WHERE NOT granted`);
 
-const INDEXES = '{pets_pkey,pets_by_status,pets_by_idempotency_key,api_keys_pkey,api_keys_digest_key,api_keys_by_age}';
+const INDEXES = '{pets_pkey,pets_by_status,pets_by_idempotency_key,api_keys_pkey,api_keys_digest_key}';
 
 /** Fails if a table or a column is missing, or if rows are hidden. */
 const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FROM created_at)::text,

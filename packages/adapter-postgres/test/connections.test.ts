@@ -36,7 +36,9 @@ describeWithPostgres('the pool', () => {
     const { proxy, url } = await proxied(freshDatabase());
     const { keys, ready } = openStorage(url, pool && { pool });
     await untilReady(ready);
-    await Promise.all(Array.from({ length: 20 }, () => [keys.list(), keys.add(apiKey())]).flat());
+    await Promise.all(
+      Array.from({ length: 20 }, () => [keys.list({ after: '', limit: 20 }), keys.add(apiKey())]).flat(),
+    );
     expect(await proxy.connections()).toBe(max);
   });
 
@@ -44,7 +46,7 @@ describeWithPostgres('the pool', () => {
     const { proxy, url } = await proxied(freshDatabase());
     const { keys, ready } = openStorage(url);
     await untilReady(ready);
-    const calls = { list: () => keys.list(), add: () => keys.add(apiKey()) };
+    const calls = { list: () => keys.list({ after: '', limit: 20 }), add: () => keys.add(apiKey()) };
     const useAll = () => Promise.all(Array.from({ length: 9 }, () => [calls.list(), calls.add()]).flat());
     await useAll();
     proxy.passNew();
@@ -164,7 +166,7 @@ describeWithPostgres('the pool', () => {
       const { createPostgresStorage } = await import(${module});
       const { keys, ready, close } = createPostgresStorage({ url: '${url}' });
       ${UNTIL_READY}
-      await Promise.all([keys.list(), keys.list(), keys.revoke('0'.repeat(16), 1)]);
+      await Promise.all([keys.list({ after: '', limit: 20 }), keys.list({ after: '', limit: 20 }), keys.revoke('0'.repeat(16), 1)]);
       process.kill(${proxy.pid}, 'SIGSTOP');
       await ready().catch(() => {});
       // Meanwhile the idle connections are closed.

@@ -51,7 +51,7 @@ const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
   ]),
   ['pets to be moved', ARCHIVE_STATEMENTS.read.text, ['pets_pkey']],
   ['a key', KEY_STATEMENTS.find.text, ['api_keys_digest_key']],
-  ['all keys', KEY_STATEMENTS.list.text, ['api_keys_by_age']],
+  ['a page of keys', KEY_STATEMENTS.list.text, ['api_keys_pkey']],
   ['a new key', KEY_STATEMENTS.add.text, []],
   ['a revocation', KEY_STATEMENTS.revoke.text, ['api_keys_pkey']],
   ['a use', KEY_STATEMENTS.recordUse.text, ['api_keys_pkey']],

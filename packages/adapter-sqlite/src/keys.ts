@@ -9,7 +9,7 @@ export const KEY_SQL = {
   add: `INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   find: `SELECT ${COLUMNS} FROM api_keys WHERE digest = ?`,
   findById: `SELECT ${COLUMNS} FROM api_keys WHERE id = ?`,
-  list: `SELECT ${COLUMNS} FROM api_keys ORDER BY created_at, id`,
+  list: `SELECT ${COLUMNS} FROM api_keys WHERE id > ? ORDER BY id LIMIT ?`,
   revoke: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
   recordUse: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
 } as const;
@@ -22,7 +22,7 @@ export function createApiKeyRepository({ read, write }: File): ApiKeyRepository 
 
     find: async (digest) => (await read(keysOf, KEY_SQL.find, digest))[0] ?? null,
 
-    list: () => read(keysOf, KEY_SQL.list),
+    list: ({ after, limit }) => read(keysOf, KEY_SQL.list, after, limit),
 
     revoke: async (id, at) => keysOf(await write([KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]))[0] ?? null,
 

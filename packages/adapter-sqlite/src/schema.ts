@@ -46,8 +46,6 @@ const SCHEMA = `
     last_used_at INTEGER
   ) STRICT, WITHOUT ROWID;
 
-  CREATE INDEX api_keys_by_age ON api_keys (created_at, id);
-
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${FORMAT};`;
 

@@ -75,4 +75,14 @@ test('missingKeys accepts a configured key, or one that is issued and valid', as
   const message = 'no API key is valid, all are revoked or expired: set API_KEYS or issue a key';
   expect(await missingKeys(new Map(), keys)).toBe(message);
   expect(await missingKeys(createDevelopmentKey().configuredKeys, keys)).toBeNull();
+  // The valid one is on the second page.
+  const issued: string[] = [];
+  for (let count = 0; count < 120; count += 1) {
+    issued.push((await keyring.issue({ holder: 'the zoo', expiresAt: null })).record.id);
+  }
+  const last = issued.sort().pop() as string;
+  for (const id of issued) await keyring.revoke(id);
+  expect(await missingKeys(new Map(), keys)).toBeNull();
+  await keyring.revoke(last);
+  expect(await missingKeys(new Map(), keys)).toBe(message);
 });

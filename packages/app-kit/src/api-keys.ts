@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type ApiKeyRepository, apiKeyId } from '@animal-store/domain/ports';
+import { type ApiKeyRepository, allKeys, apiKeyId } from '@animal-store/domain/ports';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
 import { sha256 } from './bearer.ts';
 import { quotesViolation, readText } from './environment.ts';
@@ -41,10 +41,12 @@ export async function missingKeys(
   issuedKeys: ApiKeyRepository,
 ): Promise<string | null> {
   if (configuredKeys.size > 0) return null;
-  const issued = await issuedKeys.list();
   const now = Date.now();
-  if (issued.some((key) => isUsable(key, now))) return null;
-  const missing = issued.length === 0 ? 'there is no API key' : 'no API key is valid, all are revoked or expired';
+  let missing = 'there is no API key';
+  for await (const key of allKeys(issuedKeys)) {
+    if (isUsable(key, now)) return null;
+    missing = 'no API key is valid, all are revoked or expired';
+  }
   return `${missing}: set API_KEYS or issue a key`;
 }
 

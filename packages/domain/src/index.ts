@@ -5,7 +5,14 @@
  */
 
 export type { ApiKey, Clock, Digest, RandomBytes } from './api-keys/api-key.ts';
-export { createKeyring, type IssuedKey, type Keyring, type KeyringOptions } from './api-keys/keyring.ts';
+export {
+  type ApiKeyPage,
+  type ApiKeyQuery,
+  createKeyring,
+  type IssuedKey,
+  type Keyring,
+  type KeyringOptions,
+} from './api-keys/keyring.ts';
 export { DomainError, type DomainErrorCode, type FieldViolation } from './errors.ts';
 export { type AllPetsQuery, allPets } from './pets/all-pets.ts';
 export { type Catalogue, createCatalogue, type PetPage } from './pets/catalogue.ts';

@@ -4,8 +4,9 @@
  * @module @animal-store/domain/ports
  */
 
+export { allKeys } from './api-keys/all-keys.ts';
 export { apiKeyId } from './api-keys/api-key.ts';
-export type { ApiKeyRepository } from './api-keys/api-key-repository.ts';
+export type { ApiKeyRepository, ApiKeySelection } from './api-keys/api-key-repository.ts';
 export { closed, requireKnown, requireText, StorageMisconfigured, unavailable } from './errors.ts';
 export { fingerprint, type Idempotency } from './pets/idempotency.ts';
 export type { PetArchive, StoredPet } from './pets/pet-archive.ts';

@@ -15,6 +15,7 @@ import {
   unavailable,
 } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
+import { everyKey } from '../../src/index.ts';
 import { CLOSED, eachCall, placeAt, type RemoteOptions } from './remote-memory.ts';
 
 /** What a wrong adapter does instead of the right one. */
@@ -190,13 +191,15 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     });
   }),
   'An API key is found by the begin of its digest': findKey((_, __, { keys }) => async (digest) => {
-    return (await keys.list()).find(({ id }) => digest.startsWith(id)) ?? null;
+    return (await everyKey(keys)).find(({ id }) => digest.startsWith(id)) ?? null;
   }),
   'A second record with the same digest is an error': addKey((add, _, { keys }) => async (key) => {
     if ((await keys.find(key.digest)) !== null) throw new Error('violates the unique index');
     await add(key);
   }),
-  'A list of API keys ends after 100': listKeys((list) => async () => (await list()).slice(0, 100)),
+  'A list of API keys ends after 100': listKeys((list) => async ({ after, limit }) => {
+    return (await list({ after, limit: 101 })).slice(0, Math.min(limit, 100));
+  }),
   'A second revocation changes the time': revoke(
     (revoke) => async (id, at) => changed(await revoke(id, at), () => ({ revokedAt: at })),
   ),

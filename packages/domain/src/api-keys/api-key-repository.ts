@@ -1,5 +1,13 @@
 import type { ApiKey } from './api-key.ts';
 
+/** A range of the records in ascending order of id. */
+export interface ApiKeySelection {
+  /** Only records whose id is greater: 16 hexadecimal digits, or `''` for all. */
+  readonly after: string;
+  /** At most this many records: 1 to 101. */
+  readonly limit: number;
+}
+
 /**
  * The port for persistence of API keys. It stores digests and never sees a key.
  *
@@ -12,8 +20,14 @@ export interface ApiKeyRepository {
   /** The record of the key with this digest, expired and revoked ones too, or null. */
   find(digest: string): Promise<ApiKey | null>;
 
-  /** All records, in ascending order of `createdAt`. */
-  list(): Promise<readonly ApiKey[]>;
+  /**
+   * The first records of a selection in ascending order of id, expired and revoked ones too. Following the pages to their end
+   * yields every record that was acknowledged at the start. It may miss records that are added meanwhile.
+   *
+   * The order is by id, not by age: an id is unique, so a page continues exactly, and its digits are those of a digest, so
+   * partitions that each hold a range of ids are equally large and are read one after the other.
+   */
+  list(selection: ApiKeySelection): Promise<readonly ApiKey[]>;
 
   /**
    * Sets the time of revocation, in milliseconds since the epoch, unless there is one already, and nothing else: the key may

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { observed, UNAVAILABLE } from '../../test/ports.ts';
 import { quote } from '../quote.ts';
 import { isApiKey } from './api-key.ts';
-import { createKeyring, type KeyringOptions } from './keyring.ts';
+import { type ApiKeyPage, createKeyring, type KeyringOptions } from './keyring.ts';
 
 const digest = (text: string) => hash('sha256', text);
 const NOON = 1_800_000_000_000;
@@ -32,10 +32,38 @@ describe('createKeyring', () => {
       revokedAt: null,
       lastUsedAt: null,
     });
-    expect(await keyring.list()).toStrictEqual([record]);
+    expect(await keyring.list()).toStrictEqual({ keys: [record], next: null });
     const revoked = { ...record, revokedAt: NOON + 5 };
     expect(await later.revoke(record.id)).toStrictEqual(revoked);
-    expect(await later.list()).toStrictEqual([revoked]);
+    expect(await later.list()).toStrictEqual({ keys: [revoked], next: null });
+  });
+
+  test('lists keys by pages in order of id, 20 if no limit is given', async () => {
+    const { keys } = createMemoryStorage();
+    const keyring = keyringOn(keys);
+    const ids: string[] = [];
+    for (let count = 0; count < 50; count += 1) ids.push((await keyring.issue(FOREVER)).record.id);
+    ids.sort();
+    const idsOf = ({ keys }: ApiKeyPage) => keys.map(({ id }) => id);
+    const first = await keyring.list();
+    expect([idsOf(first), first.next]).toEqual([ids.slice(0, 20), ids[19]]);
+    const second = await keyring.list({ after: ids[19], limit: 29 });
+    expect([idsOf(second), second.next]).toEqual([ids.slice(20, 49), ids[48]]);
+    const last = await keyring.list({ after: ids[48], limit: 1 });
+    expect([idsOf(last), last.next]).toEqual([ids.slice(49), null]);
+  });
+
+  test.each<[object, string]>([
+    [{ limit: 0 }, 'limit must be an integer from 1 to 100, was 0'],
+    [{ limit: 101 }, 'limit must be an integer from 1 to 100, was 101'],
+    [{ limit: '7' }, 'limit must be an integer from 1 to 100, was "7"'],
+    [{ limit: null, after: 'x' }, 'limit must be an integer from 1 to 100, was null; after must be the next of a page'],
+    [{ after: `anst_${'k'.repeat(36)}` }, 'after must be the next of a page'],
+    [{ after: { $gt: '' } }, 'after must be the next of a page'],
+  ])('lists no keys for %o, and names each violation', async (query, message) => {
+    const { keys, calls } = observed();
+    await expect(keyringOn(keys).list(query)).rejects.toMatchObject({ code: 'invalid', message });
+    expect(calls).toEqual([]);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { DomainError, rejectViolations, requireThat } from '../errors.ts';
 import { isIntegerFrom, LIMITS } from '../pets/limits.ts';
+import { limitViolation } from '../pets/pet-query.ts';
 import { violation } from '../quote.ts';
 import {
   type ApiKey,
@@ -28,6 +29,29 @@ export interface IssuedKey {
   readonly record: ApiKey;
 }
 
+/** Selects a page of API keys. */
+export interface ApiKeyQuery {
+  /**
+   * At most this many keys: 1 to 100 ({@link LIMITS}).
+   *
+   * @default 20
+   */
+  readonly limit?: number | undefined;
+  /**
+   * Only keys whose id is greater: {@link ApiKeyPage.next}.
+   *
+   * @default the first page
+   */
+  readonly after?: string | undefined;
+}
+
+/** One page of API keys, in ascending order of id, which is not that of their age. */
+export interface ApiKeyPage {
+  readonly keys: readonly ApiKey[];
+  /** The {@link ApiKeyQuery.after} of the next page; null on the last page. */
+  readonly next: string | null;
+}
+
 /** The use cases for administrators of API keys. Each may reject with a DomainError `storage_unavailable`, too. */
 export interface Keyring {
   /**
@@ -41,8 +65,12 @@ export interface Keyring {
    */
   issue(request: { holder: string; expiresAt: number | null }): Promise<IssuedKey>;
 
-  /** All keys, the oldest first. */
-  list(): Promise<readonly ApiKey[]>;
+  /**
+   * Lists keys, expired and revoked ones too. Following `next` to its end yields every key that existed at the start once.
+   *
+   * @throws DomainError `invalid`
+   */
+  list(query?: ApiKeyQuery): Promise<ApiKeyPage>;
 
   /**
    * Revokes a key: within 5 seconds every process rejects it.
@@ -90,17 +118,25 @@ export function createKeyring(options: KeyringOptions): Keyring {
       return { key, record };
     },
 
-    list: async () => keys.list(),
+    async list({ limit = LIMITS.page.default, after = '' } = {}) {
+      const isPlace = after === '' || isId(after);
+      rejectViolations({ limit: limitViolation(limit), after: isPlace ? null : 'after must be the next of a page' });
+      // One more than asked for tells whether there is a next page.
+      const found = await keys.list({ after, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      return { keys: page, next: found.length > limit ? (page[limit - 1] as ApiKey).id : null };
+    },
 
     async revoke(id) {
-      const isId = typeof id === 'string' && /^[0-9a-f]{16}$/.test(id);
-      const key = isId ? await keys.revoke(id, now()) : null;
+      const key = isId(id) ? await keys.revoke(id, now()) : null;
       // The message does not quote the id: somebody may have passed the key.
       if (key === null) throw new DomainError('key_not_found', KEY_NOT_FOUND);
       return key;
     },
   };
 }
+
+const isId = (id: unknown) => typeof id === 'string' && /^[0-9a-f]{16}$/.test(id);
 
 function holderViolation(holder: unknown): string | null {
   const { maxLength } = LIMITS.holder;

@@ -35,7 +35,8 @@ export function checkedPetQuery(given: unknown): PetSelection {
   return { limit: limit ?? LIMITS.page.default, status, after: after ?? 0n } as PetSelection;
 }
 
-function limitViolation(limit: unknown): string | null {
+/** The violation of the size of a page, or null. */
+export function limitViolation(limit: unknown): string | null {
   const { min, max } = LIMITS.page;
   if (limit === undefined || isIntegerFrom(min, max, limit)) return null;
   return `limit must be an integer from ${min} to ${max}, was ${typeof limit === 'number' ? limit : quote(limit)}`;
