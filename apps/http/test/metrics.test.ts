@@ -1,5 +1,6 @@
+import { DomainError } from '@animal-store/domain';
 import { expect } from 'vitest';
-import { startService, test } from './service.ts';
+import { failingStorage, metric, startApp, startService, test } from './service.ts';
 
 test('counts requests by method, route and status, calls of the storage, and what is in flight', async ({
   service,
@@ -46,6 +47,32 @@ test('counts requests by method, route and status, calls of the storage, and wha
   for (const sample of ['http_requests_in_flight 1', 'storage_up 1', 'animal_store_build_info{version="1.2.3"} 1']) {
     expect(text).toContain(`\n${sample}\n`);
   }
+});
+
+test('counts defects and failed calls of the storage from zero, also in tools of MCP', async () => {
+  const { storage, failure } = failingStorage();
+  const app = startApp({}, { storage });
+  const call = () =>
+    app.call('POST', '/mcp', {
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_pets"}}',
+    });
+  const counts = () =>
+    Promise.all(
+      [
+        'internal_errors_total',
+        ...['unavailable', 'error'].map((outcome) => `storage_call_failures_total{outcome="${outcome}"}`),
+      ].map((name) => metric(app, name)),
+    );
+  expect(await counts()).toEqual([0, 0, 0]);
+  failure.with = new DomainError('storage_unavailable', 'try again');
+  expect((await app.call('GET', '/v1/pets')).status).toBe(503);
+  expect((await call()).status).toBe(200);
+  expect(await counts()).toEqual([0, 2, 0]);
+  failure.with = new TypeError('a defect');
+  expect((await app.call('GET', '/v1/pets')).status).toBe(500);
+  expect((await call()).status).toBe(200);
+  expect(await counts()).toEqual([2, 2, 2]);
 });
 
 test('two services of one process share neither pets, quotas, metrics nor their end', async () => {

@@ -2,6 +2,7 @@ import type { Version } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
 import { mapPorts, type Ports } from '@animal-store/domain/ports';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isUnexpected } from '../app/errors.ts';
 import type { Observe } from '../app/record.ts';
 import type { StorageCheck } from './readiness.ts';
 
@@ -45,6 +46,19 @@ export function createMetrics({ version, inFlight, droppedLines, storageCheck }:
     buckets: BUCKETS,
     registers,
   });
+  // `increase()` does not see the first value of a series, so both counters have one before anything fails.
+  const defects = new Counter({
+    name: 'internal_errors_total',
+    help: 'Requests that ended in an unexpected error: a defect of the service.',
+    registers,
+  });
+  const failures = new Counter({
+    name: 'storage_call_failures_total',
+    help: 'Calls of the storage that failed, by outcome (unavailable, error).',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of ['unavailable', 'error']) failures.inc({ outcome }, 0);
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
       ...{ name, help, registers },
@@ -84,6 +98,7 @@ export function createMetrics({ version, inFlight, droppedLines, storageCheck }:
         return await method(...given);
       } catch (error) {
         outcome = DomainError.is(error) ? 'unavailable' : 'error';
+        failures.inc({ outcome });
         throw error;
       } finally {
         calls.observe({ operation, outcome }, (performance.now() - startedAt) / 1000);
@@ -93,7 +108,8 @@ export function createMetrics({ version, inFlight, droppedLines, storageCheck }:
     };
 
   return {
-    observe({ method, route, startedAt }, { status }) {
+    observe({ method, route, startedAt, error }, { status }) {
+      if (error !== null && isUnexpected(error)) defects.inc();
       requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
     },
     instrument: (ports) => mapPorts(ports, timed),
