@@ -1,26 +1,36 @@
 import os
+import random
+import time
 import uuid
 
 import requests
-from requests.adapters import HTTPAdapter
-from urllib3.util import Retry
 
-retries = Retry(
-    total=5,
-    backoff_factor=0.2,
-    backoff_jitter=0.2,
-    status_forcelist=[408, 429, 500, 503],
-    # POST too: each has an Idempotency-Key.
-    allowed_methods=None,
-)
-session = requests.Session()
-session.mount("http://", HTTPAdapter(max_retries=retries))
-session.mount("https://", HTTPAdapter(max_retries=retries))
+REPEATED = {408, 429, 500, 502, 503, 504}
 
-response = session.post(
+
+def post(url, seconds=30, **options):
+    deadline = time.monotonic() + seconds
+    attempt = 0
+    while True:
+        attempt += 1
+        least = 0
+        try:
+            response = requests.post(url, timeout=10, **options)
+            if response.status_code not in REPEATED:
+                return response
+            failure = requests.HTTPError(response.text, response=response)
+            least = int(response.headers.get("Retry-After", 0))
+        except (requests.ConnectionError, requests.Timeout) as error:
+            failure = error
+        pause = least + random.uniform(0, min(5, 0.1 * 2**attempt))
+        if time.monotonic() + pause > deadline:
+            raise failure
+        time.sleep(pause)
+
+
+response = post(
     os.environ["BASE_URL"] + "/pets",
     headers={"Authorization": "Bearer " + os.environ["API_KEY"], "Idempotency-Key": str(uuid.uuid4())},
     json={"name": "Rex", "categoryId": 42},
-    timeout=10,
 )
-print(response.status_code)
+print(response.status_code, *([] if response.ok else [response.json()["code"]]))

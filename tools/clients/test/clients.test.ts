@@ -38,12 +38,6 @@ interface Topic {
 const storedIn = async ({ url }: Service) => (await callsTo(url).call('/v1/pets')).text();
 
 const TOPICS: Readonly<Record<string, Topic>> = {
-  'sends requests in': {
-    files: { 'first-request.sh': 'curl' },
-    async check(run) {
-      expect((await run()).trim()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
-    },
-  },
   'keeps all digits in': {
     files: { 'int64.js': undefined, 'int64.py': 'Python', 'int64.go': 'Go', 'Int64.java': 'Java' },
     async check(run, service) {
@@ -66,10 +60,11 @@ const TOPICS: Readonly<Record<string, Topic>> = {
       expect(await run({ ...service.environment, BASE_URL: proxy.url })).toBe('201\n');
       expect(await storedIn(service)).toBe('[{"id":1,"name":"Rex","categoryId":42}]');
       const waits = proxy.arrivals.slice(1).map((arrival, index) => arrival - (proxy.arrivals[index] as number));
-      expect(waits).toHaveLength(4);
+      expect(waits).toHaveLength(6);
       // The pauses of Retry-After in the responses with 503 and 429.
       expect(waits[1]).toBeGreaterThanOrEqual(990);
       expect(waits[2]).toBeGreaterThanOrEqual(990);
+      expect(await run({ ...service.environment, API_KEY: 'a-key-of-somebody' })).toBe('401 unauthorized\n');
     },
   },
 };
@@ -142,6 +137,23 @@ function parseDigits(output: string): unknown {
     typeof value === 'number' ? source : value;
   return JSON.parse(output, digits as (name: string, value: unknown) => unknown);
 }
+
+describe('docs/clients.md', () => {
+  testIn('curl')('begins with a session that can be pasted, and shows what it prints', async () => {
+    const [session = ''] = readFileSync(join(EXAMPLES, '../clients.md'), 'utf8').split('## In JavaScript');
+    const blocks = [...session.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, kind, text]) => ({ kind, text }));
+    const scripts = blocks.filter(({ kind, text }) => kind === 'sh' && !text?.includes('…')).map(({ text }) => text);
+    await using service = await startService();
+    using workspace = createWorkspace();
+    const output = await workspace.run('sh', ['-euc', scripts.join('\n')], service.environment);
+    const shown = blocks.filter(({ kind }) => kind === 'http').flatMap(({ text = '' }) => text.split('\n'));
+    for (const line of shown.filter((each) => each !== '')) expect(output).toContain(line);
+    expect(output.match(/idempotent-replayed: true/g)).toHaveLength(1);
+    const error = blocks.find(({ kind }) => kind === 'json')?.text ?? '';
+    expect(output).toContain(JSON.stringify(JSON.parse(error)));
+    expect(JSON.parse(await storedIn(service))).toHaveLength(2);
+  });
+});
 
 describe('docs/examples', () => {
   test('has only files that a test runs and docs/clients.md links', () => {

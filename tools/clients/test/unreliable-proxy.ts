@@ -12,7 +12,12 @@ export interface UnreliableProxy extends AsyncDisposable {
 }
 
 /** The first one loses the response of a request that the service has executed. */
-const FAILURES = [null, { status: 503, retryAfter: '1' }, { status: 429, retryAfter: '1' }, { status: 500 }];
+const FAILURES = [
+  null,
+  { status: 503, retryAfter: '1' },
+  { status: 429, retryAfter: '1' },
+  ...[500, 502, 504].map((status) => ({ status, retryAfter: undefined })),
+];
 
 /** Starts a proxy in front of the service at a base URL. */
 export async function startUnreliableProxy(target: string): Promise<UnreliableProxy> {
