@@ -16,5 +16,7 @@ Add an animal:
   curl -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
     -d '{"name":"Rex","categoryId":1,"status":"available"}' ${url}/pets
 
+All requests: ${new URL('/docs', url)}
+
 `;
 }

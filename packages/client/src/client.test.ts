@@ -56,7 +56,7 @@ describe('createClient', () => {
   });
 
   test.each(['', 'two words', 'line\nend', 'ключ', undefined])('rejects the key %j and does not repeat it', (key) => {
-    const error = new TypeError('key must have visible ASCII characters only');
+    const error = new TypeError('key must have 1 or more characters, all visible ASCII');
     expect(() => createClient({ ...OPTIONS, key: key as string })).toThrow(error);
   });
 

@@ -6,7 +6,7 @@ import { type CallOptions, type Read, type RetryOptions, send } from './send.ts'
 export interface ClientOptions extends RetryOptions {
   /** `https://animals.example/v1`, or `/v1` on a page of the same origin; without credentials, query and fragment. */
   readonly url: string | URL;
-  /** Visible ASCII characters. */
+  /** 1 or more visible ASCII characters. */
   readonly key: string;
   /** How long a call may take with all its attempts, in milliseconds, unless the call has its own; 30,000 by default. */
   readonly timeout?: number | undefined;
@@ -70,7 +70,7 @@ export function createClient(options: ClientOptions): Client {
   requireKnown('options', options, ['url', 'key', 'maxRetries', 'onRetry', 'timeout', 'fetch', 'onDeprecation']);
   const { url, key, onDeprecation = console.warn, ...ofClient } = options;
   const base = baseOf(String(url));
-  if (!isVisible(key)) throw new TypeError('key must have visible ASCII characters only');
+  if (!isVisible(key)) throw new TypeError('key must have 1 or more characters, all visible ASCII');
   const warned = new Set<string>();
 
   /** @param target What follows `/pets` in the URL. */
