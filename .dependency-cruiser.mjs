@@ -40,7 +40,10 @@ const allowed = [
     from: { path: '^packages/(?:adapter-|app-kit/)' },
     to: { path: '^packages/adapter-kit/' },
   },
-  { from: { path: '^packages/mcp-tools/' }, to: { path: '^packages/domain/src/(?:index|transport)\\.ts$' } },
+  {
+    from: { path: '^packages/mcp-tools/' },
+    to: { path: '^packages/(?:domain/src/(?:index|transport)|exact-json/src/index)\\.ts$' },
+  },
   { from: { path: '^packages/adapter-contract/' }, to: { path: '^packages/domain/' } },
   { from: { path: '^packages/app-kit/' }, to: { path: `^(?:packages/domain/|${ADAPTERS})` } },
   {

@@ -1,5 +1,6 @@
 import { request as sendRequest } from 'node:http';
 import { DomainError } from '@animal-store/domain';
+import { parse } from '@animal-store/exact-json';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished } from 'vitest';
 import {
@@ -118,6 +119,44 @@ describe('/mcp', () => {
     release();
     await expect.poll(() => metric(service, 'http_requests_in_flight')).toBe(1);
     expect(service.unexpectedErrors).toEqual([]);
+  });
+
+  test('serves a call without arguments', async ({ app: { call } }) => {
+    const { json } = await call('POST', '/mcp', sending({ ...callOf('list_pets'), params: { name: 'list_pets' } }));
+    expect(json).toMatchObject({ result: { structuredContent: { pets: [] } } });
+  });
+
+  test.for(['*/*', 'application/json', 'text/event-stream', 'text/html', ''])(
+    'serves JSON to a client that accepts %j',
+    async (accept, { app: { call } }) => {
+      for (const { headers, body } of [sending(callOf('list_pets')), modern]) {
+        const reply = await call('POST', '/mcp', { headers: { ...headers, accept }, body });
+        expect([reply.status, reply.headers['content-type']]).toEqual([200, 'application/json']);
+      }
+    },
+  );
+
+  test.for([
+    ...['9007199254740993', '-9223372036854775808', '123456789012345678901234567890', '0', '1.5', '1e3'],
+    ...['"9007199254740993"', '"a \\"b\\" \\u00e9 \\ud800"', '""'],
+  ])('gives each response, errors included, the id %s of its request', async (id, { app: { call } }) => {
+    const served = [sending(callOf('list_pets')), sending(callOf('get_pet', { id: 7 })), modern];
+    const rejected = [
+      sending({ ...callOf('list_pets'), method: 'x' }),
+      { ...sending(callOf('list_pets')), headers: { ...ACCEPT, 'mcp-protocol-version': '1999-01-01' } },
+      sending({ ...callOf('list_pets'), jsonrpc: '1.0' }),
+      { ...modern, body: modern.body.replace('2026-07-28', '1999-01-01') },
+      { ...modern, headers: { ...modern.headers, 'mcp-name': 'get_pet' } },
+    ];
+    for (const [requests, member] of [
+      [served, 'result'],
+      [rejected, 'error'],
+    ] as const) {
+      for (const { headers, body } of requests) {
+        const { text } = await call('POST', '/mcp', { headers, body: body.replace('"id":1', `"id":${id}`) });
+        expect(parse(text)).toEqual({ jsonrpc: '2.0', id: parse(id), [member]: expect.anything() });
+      }
+    }
   });
 
   test('gives scripts of an origin in CORS_ORIGINS access', async () => {

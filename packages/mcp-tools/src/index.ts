@@ -5,6 +5,8 @@ import { type CallToolResult, fromJsonSchema, type JsonSchemaType, McpServer } f
 import { MESSAGES } from './messages.ts';
 import { AFTER, ID, IDEMPOTENCY_KEY, LIMIT, NEW_PET, NEXT, objectOf, PET, STATUS } from './schemas.ts';
 
+export { parseMessage, restoreId } from './message-id.ts';
+
 export interface McpServerOptions {
   readonly catalogue: Catalogue;
   /** Whose idempotency keys the client's are. */

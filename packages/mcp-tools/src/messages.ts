@@ -6,5 +6,8 @@ export const MESSAGES = {
     'To be able to repeat create_pet after an unknown result, pass an idempotencyKey of your own for each animal.',
   /** @param storage Where the animals are stored. */
   storage: (storage: string) => `Storage: ${storage}.`,
+  notJson: 'the message is not JSON in UTF-8',
+  tooDeep: (levels: number) => `the message must have at most ${levels} levels`,
+  batch: 'the body must be one message: MCP has no batches since its revision 2025-06-18',
   unexpected: 'unexpected error in the service; it has been logged',
 } as const;

@@ -8,7 +8,6 @@ export const CLIENT_MESSAGES = {
   badCursor: 'cursor must be one that a Link header of this service gave',
   badHost: 'send one Host field that names a host, or host:port',
   badTarget: 'the request target must be a path, or an http URL with a host',
-  batch: 'the body must be one message: MCP has no batches since its revision 2025-06-18',
   bodyBeginsWithMark: 'the body must not begin with a byte order mark',
   bodyIsEmpty: 'the body is empty: send a JSON object with name and categoryId',
   bodyIsIncomplete: 'the request ended before its body did',
@@ -27,7 +26,6 @@ export const CLIENT_MESSAGES = {
   transferEncoding: 'send the body with no other Transfer-Encoding than chunked',
   unexpected: 'unexpected error in the service; it has been logged under the id of this request',
   allowedMethods: (methods: string) => `allowed methods: ${methods}`,
-  bodyIsTooDeep: (levels: number) => `the body must have at most ${levels} levels`,
   headerIsTooLarge: (bytes: number) =>
     `the request target and the header fields must have fewer than ${bytes} bytes in total`,
   malformed: (reason: string) => `malformed HTTP request: ${reason}`,
