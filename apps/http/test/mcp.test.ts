@@ -159,6 +159,27 @@ describe('/mcp', () => {
     }
   });
 
+  test.for([
+    ['localhost:3000', 'http://localhost:3000', 200],
+    ['LOCALHOST:80', 'http://localhost', 200],
+    ['127.0.0.2:3000', 'http://127.0.0.2:3000', 200],
+    ['[::1]:3000', 'http://[::1]:3000', 200],
+    ['localhost:3000', 'http://localhost:3001', 403],
+    ['localhost:3000', 'http://127.0.0.1:3000', 403],
+    ['localhost:3000', 'null', 403],
+    // DNS rebinding: the attacker's name has the address of this machine.
+    ['evil.example:3000', 'http://evil.example:3000', 403],
+    ['localhost.evil.example', 'http://localhost.evil.example', 403],
+    ['127.0.0.1.evil.example', 'http://127.0.0.1.evil.example', 403],
+    ['animals.localhost', 'http://animals.localhost', 403],
+  ] as const)('responds to Host %s and Origin %s with %d', async ([host, origin, status], { app: { call } }) => {
+    const reply = await call('POST', '/mcp', {
+      ...sending(callOf('list_pets')),
+      headers: { ...ACCEPT, host, origin },
+    });
+    expect(reply.status).toBe(status);
+  });
+
   test('gives scripts of an origin in CORS_ORIGINS access', async () => {
     const origin = 'https://agents.example';
     const { call } = startApp({ CORS_ORIGINS: origin });

@@ -11,6 +11,8 @@ export interface McpOptions {
   readonly version: string;
 }
 
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
 /**
  * `POST /mcp`: the use cases as tools of the Model Context Protocol, over Streamable HTTP without sessions. Errors before the
  * SDK have the Error shape, later ones that of JSON-RPC.
@@ -20,7 +22,9 @@ export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handle {
     // MCP, Streamable HTTP, security warning: a page could reach a service that listens on this machine (DNS rebinding).
     const origin = incoming.header('origin');
     if (origin !== undefined && !corsOrigins.has('*') && !corsOrigins.has(origin)) {
-      throw new HttpError('forbidden', CLIENT_MESSAGES.originIsForbidden);
+      if (!isOwnPage(origin, incoming.header('host'))) {
+        throw new HttpError('forbidden', CLIENT_MESSAGES.originIsForbidden);
+      }
     }
     requireJson(incoming);
     const body = await readBody();
@@ -35,4 +39,10 @@ export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handle {
     const reply = await serveHttp({ catalogue, holder, version, onCall }, c.req.raw, body);
     return { ...reply, details, error: failure };
   };
+}
+
+/** Whether a page comes from the service itself, under a name that no other machine can have. */
+function isOwnPage(origin: string, host: string | undefined): boolean {
+  const [page, service] = [URL.parse(origin), URL.parse(`http://${host}`)];
+  return page !== null && page.host === service?.host && LOOPBACK.test(page.hostname);
 }
