@@ -10,8 +10,7 @@ import type { Run } from '@animal-store/app-kit/run-application';
 import { createCatalogue } from '@animal-store/domain';
 import { createMcpServer } from '@animal-store/mcp-tools';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { MESSAGES } from './messages.ts';
-import { createStdioTransport } from './stdio.ts';
+import { createTransport } from './transport.ts';
 
 export const version: string = versionText(readVersion(process.env));
 
@@ -28,12 +27,11 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
   const { storage, description, warnings } = await openStorage(await readNamedStorage(process.env));
   for (const warning of warnings) writeMessage(warning);
   const catalogue = createCatalogue(storage.pets);
-  // Requests without a response, and messages that the SDK drops: one line each.
+  // Messages that are dropped: one line each.
   const onerror = ({ message }: Error) => writeMessage(message.replace(/\s+/g, ' ').slice(0, 300));
-  const transport = createStdioTransport(process.stdin, process.stdout, async (unanswered) => {
-    for (const id of unanswered) onerror(new Error(MESSAGES.unanswered(id)));
+  const transport = createTransport(process.stdin, process.stdout, async () => {
+    process.stdin.destroy();
     endWithin(CLOSE_TIMEOUT);
-    await connection.close();
     await storage.close();
   });
   const makeServer = () => {
@@ -42,6 +40,6 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
     server.server.onerror = onerror;
     return server;
   };
-  const connection = serveStdio(makeServer, { transport, onerror });
+  serveStdio(makeServer, { transport, onerror, maxSubscriptions: 0 });
   onStop(() => process.stdin.destroy());
 }

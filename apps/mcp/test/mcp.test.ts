@@ -41,9 +41,9 @@ async function startWith(environment: Record<string, string>, calls: readonly ob
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
   const messages = [{ id: 0, method: 'initialize', params }, { method: 'notifications/initialized' }, ...calls];
   const lines = messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  // Its rejection shows that the lines before were read.
+  // Its line on standard error shows that the lines before were read.
   server.stdin.write(`${lines.join('')}nonsense\n`);
-  await expect.poll(() => out, { timeout: 30_000 }).toContain('-32700');
+  await expect.poll(() => err, { timeout: 30_000 }).toContain('nonsense');
   const ended = once(server, 'close').then(([code]) => {
     const responses = out.trim().split('\n');
     return { code, err, responses: responses.map((line) => JSON.parse(line) as { id: unknown; result?: object }) };
@@ -65,36 +65,39 @@ const creation = (id: number, name = 'Rex') => ({
   params: { name: 'create_pet', arguments: { name, categoryId: '1' } },
 });
 
-test.each(['the end of the input', 'SIGTERM'])(
-  'responds to calls that were read before %s, for 5 seconds, and names the others unless the client cancelled them',
-  async (end) => {
-    const cancelled = { method: 'notifications/cancelled', params: { requestId: 9 } };
-    const slow = [1, 2, 3, 4, 5, 6].map((id) => creation(id));
-    const calls = [creation(8, '-'), creation(9, '-'), cancelled, ...slow, { id: 7, method: 'tools/list' }];
-    const { server, ended } = await startWith({ STORAGE: slowAdapter() }, calls);
-    const begin = performance.now();
-    if (end === 'SIGTERM') server.kill(end);
-    else server.stdin.end();
-    const { code, responses, err } = await ended;
-    expect(performance.now() - begin).toBeGreaterThan(4_900);
-    expect(code).toBe(0);
-    const succeeded = responses.filter(({ result = { isError: true } }) => !('isError' in result));
-    expect(succeeded.map(({ id }) => id).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    const unanswered = 'animal-store-mcp: request 8 got no response before the end';
-    expect(err.match(/^.* got no response .*$/gm)).toEqual([unanswered]);
-  },
-);
+test.each(['the end of the input', 'SIGTERM'])('responds to calls that were read before %s', async (end) => {
+  const cancelled = { method: 'notifications/cancelled', params: { requestId: 9 } };
+  const slow = [1, 2, 3, 4, 5, 6].map((id) => creation(id));
+  const calls = [creation(9, '-'), cancelled, ...slow, { id: 7, method: 'tools/list' }];
+  const { server, ended } = await startWith({ STORAGE: slowAdapter() }, calls);
+  const begin = performance.now();
+  if (end === 'SIGTERM') server.kill(end);
+  else server.stdin.end();
+  const { code, responses } = await ended;
+  // A cancelled call has no response, and nobody waits for one.
+  expect(performance.now() - begin).toBeLessThan(4_000);
+  expect(code).toBe(0);
+  const succeeded = responses.filter(({ result = { isError: true } }) => !('isError' in result));
+  expect(succeeded.map(({ id }) => id).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+});
+
+test('ends 5 seconds after its input although a call hangs', async () => {
+  const { server, ended } = await startWith({ STORAGE: slowAdapter() }, [creation(8, '-')]);
+  server.stdin.end();
+  const { code, responses } = await ended;
+  expect([code, responses.map(({ id }) => id)]).toEqual([0, [0]]);
+});
 
 test('names what it drops on standard error', async () => {
   const { server, ended } = await startWith({ SQLITE_FILE: freshDatabase() }, [{ id: 99, result: {} }]);
   server.stdin.end();
-  expect((await ended).err).toMatch(/^animal-store-mcp: [^\n]*unknown message ID[^\n]*\n$/);
+  expect((await ended).err).toMatch(/^animal-store-mcp: [^\n]*unknown message ID[^\n]*$/m);
 });
 
 test('ends if the reader of its responses is gone', async () => {
   const { server, ended } = await startWith({ SQLITE_FILE: freshDatabase() }, []);
   server.stdout.destroy();
-  server.stdin.write('nonsense\n');
+  server.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   expect((await ended).code).toBe(0);
 });
 
