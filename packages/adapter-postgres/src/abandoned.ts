@@ -1,3 +1,4 @@
+import { BUDGET } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
 import { unavailable } from '@animal-store/domain/ports';
 import type pg from 'pg';
@@ -8,8 +9,7 @@ import { type Query, statement } from './statements.ts';
 const WAIT_EVENTS = {
   ...statement(`SELECT string_agg(coalesce(wait_event, 'nothing'), ', ') FROM pg_stat_activity
     WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`),
-  // The write has waited nearly as long as a call may take, and reads need the connection.
-  query_timeout: 500,
+  query_timeout: BUDGET.rest,
 };
 
 /**
@@ -26,8 +26,7 @@ export function createAbandoned(read: Query) {
   async function closeUnlessBusy(): Promise<void> {
     const clients = [...processIds.keys()];
     const asked = read<string | null>(WAIT_EVENTS, [...processIds.values()]);
-    // `repeated` repeats after errors of the server. This one is of the question, and the write before it may have been executed:
-    // an error of the ports is never repeated.
+    // This error comes from WAIT_EVENTS, not from the write. Convert it, or `repeated` would run the write again.
     const events = await asked.catch((failure) => {
       const error = toPortError(failure);
       throw DomainError.is(error) ? error : unavailable(error);

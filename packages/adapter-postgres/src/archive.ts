@@ -1,4 +1,4 @@
-import type { Resource } from '@animal-store/adapter-kit';
+import type { Methods } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
 import { fromTime, toTime } from './keys.ts';
 import { COLUMNS, MEMBERS, NEW_PET, PET, type PetRow, petOf } from './pets.ts';
@@ -22,21 +22,19 @@ export const ARCHIVE_STATEMENTS = {
 
 type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];
 
-export function createPostgresArchive({ call }: Resource<Pools>): PetArchive {
-  return {
-    async read(after, limit) {
-      const rows = await call(({ read }) => read<StoredRow[]>(ARCHIVE_STATEMENTS.read, after, limit));
-      return rows.map(([pet, createdAt, idempotency]) => ({
-        ...petOf(pet),
-        createdAt,
-        ...(idempotency && { idempotency }),
-      }));
-    },
+export const archive: Methods<PetArchive, Pools> = {
+  async read({ read }, after, limit) {
+    const rows = await read<StoredRow[]>(ARCHIVE_STATEMENTS.read, after, limit);
+    return rows.map(([pet, createdAt, idempotency]) => ({
+      ...petOf(pet),
+      createdAt,
+      ...(idempotency && { idempotency }),
+    }));
+  },
 
-    async restore(pets) {
-      const records = pets.map(({ idempotency, ...pet }) => ({ ...pet, ...idempotency }));
-      const highest = pets.at(-1)?.id ?? 1n;
-      await call(({ write }) => write(ARCHIVE_STATEMENTS.restore, jsonOf(records), highest));
-    },
-  };
-}
+  async restore({ write }, pets) {
+    const records = pets.map(({ idempotency, ...pet }) => ({ ...pet, ...idempotency }));
+    const highest = pets.at(-1)?.id ?? 1n;
+    await write(ARCHIVE_STATEMENTS.restore, jsonOf(records), highest);
+  },
+};

@@ -1,27 +1,29 @@
 /** @module @animal-store/adapter-postgres */
 
-import { createResource } from '@animal-store/adapter-kit';
-import type { NewPet } from '@animal-store/domain';
+import { createStorage } from '@animal-store/adapter-kit';
 import { requireKnown, requireText, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
-import type { ClientBase } from 'pg';
-import { createPostgresArchive } from './archive.ts';
+import { archive } from './archive.ts';
 import { kindOf, toPortError } from './failures.ts';
-import { createPostgresApiKeyRepository } from './keys.ts';
-import { createPetBatches } from './pets.ts';
-import { openPools, poolSizes } from './pools.ts';
-import { checkReady, openSchema } from './schema.ts';
+import { keys } from './keys.ts';
+import { createOpening } from './open.ts';
+import { pets } from './pets.ts';
+import { poolSizes } from './pools.ts';
 import { parseUrl } from './url.ts';
 
 export interface PostgresStorageOptions {
   /** Server and database: `postgres://host:5432/animals`. */
   readonly url: string;
-  /**
-   * It overrides the URL. `ssl` has options of Node's `tls.connect`. A function as `password` is called by each new connection,
-   * such as for a token that expires. `max` is the number of connections, 2 or more; absent: 5. Two fifths are for writes.
-   */
+  /** What the URL can't say, or says otherwise. */
   readonly pool?: {
+    /** Options of Node's `tls.connect`. */
     readonly ssl?: boolean | object;
+    /** A function is called by each new connection, such as for a token that expires. */
     readonly password?: string | (() => string | Promise<string>);
+    /**
+     * The number of connections, 2 or more. Two fifths are for writes.
+     *
+     * @default 5
+     */
     readonly max?: number;
   };
 }
@@ -37,39 +39,15 @@ export function createPostgresStorage(options: PostgresStorageOptions): Storage 
   const url = requireText(options, 'url', 'pool');
   requireKnown('pool', options.pool, ['ssl', 'password', 'max']);
   const server = parseUrl(url, options.pool);
-  const sizes = poolSizes(options.pool?.max);
-  /** The id of the database that this process has used; null if it has used none. */
-  let known: string | null = null;
-  async function openDatabase(client: ClientBase): Promise<void> {
-    known = await openSchema(client, known);
-  }
-  const database = createResource({
-    async open() {
-      const connection = await openPools(server, sizes, openDatabase);
-      return { ...connection, pets: createPetBatches(connection) };
-    },
+  return createStorage({
+    open: createOpening(server, poolSizes(options.pool?.max)),
     close: ({ end }) => end(),
     // The pool replaces lost connections. After a change of the database nothing is written before it is checked again.
     isLost: (failure) => StorageMisconfigured.is(failure) || kindOf(failure) === 'misconfiguration',
     toPortError,
-  });
-  return {
-    pets: {
-      add({ name, categoryId, status }, idempotency) {
-        const pet = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>;
-        return database.call(({ pets }) => pets.create({ ...pet, ...idempotency }));
-      },
-      find: (id) => database.call(({ pets }) => pets.find({ id })),
-      list: (selection) =>
-        database.call(({ pets }) => (selection.status ? pets.listByStatus(selection) : pets.list(selection))),
-    },
-    keys: createPostgresApiKeyRepository(database),
-    archive: createPostgresArchive(database),
+    ...{ pets, keys, archive },
+    ready: ({ checkReady }) => checkReady(),
     location: server.location,
     warnings: server.warnings,
-
-    ready: () => database.call((connection) => checkReady(connection, known)),
-    close: () => database.close(),
-    [Symbol.asyncDispose]: () => database.close(),
-  };
+  });
 }

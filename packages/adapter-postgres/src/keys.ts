@@ -1,4 +1,4 @@
-import type { Resource } from '@animal-store/adapter-kit';
+import type { Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Pools } from './pools.ts';
@@ -24,21 +24,19 @@ export const KEY_STATEMENTS = {
   recordUse: statement(`UPDATE api_keys SET last_used_at = ${toTime('$2')} WHERE id = $1`),
 } as const satisfies Record<string, Statement>;
 
-export function createPostgresApiKeyRepository({ call }: Resource<Pools>): ApiKeyRepository {
-  return {
-    async add({ id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
-      const values = [id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt];
-      await call(({ write }) => write(KEY_STATEMENTS.add, ...values));
-    },
+export const keys: Methods<ApiKeyRepository, Pools> = {
+  async add({ write }, { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
+    const values = [id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt];
+    await write(KEY_STATEMENTS.add, ...values);
+  },
 
-    find: (digest) => call(({ read }) => read<ApiKey | null>(KEY_STATEMENTS.find, digest)),
+  find: ({ read }, digest) => read<ApiKey | null>(KEY_STATEMENTS.find, digest),
 
-    list: ({ after, limit }) => call(({ read }) => read<ApiKey[]>(KEY_STATEMENTS.list, after, limit)),
+  list: ({ read }, { after, limit }) => read<ApiKey[]>(KEY_STATEMENTS.list, after, limit),
 
-    revoke: (id, at) => call(({ write }) => write<ApiKey | null>(KEY_STATEMENTS.revoke, id, at)),
+  revoke: ({ write }, id, at) => write<ApiKey | null>(KEY_STATEMENTS.revoke, id, at),
 
-    async recordUse(id, at) {
-      await call(({ write }) => write(KEY_STATEMENTS.recordUse, id, at));
-    },
-  };
-}
+  async recordUse({ write }, id, at) {
+    await write(KEY_STATEMENTS.recordUse, id, at);
+  },
+};

@@ -1,6 +1,12 @@
-import { createBatches, readPages } from '@animal-store/adapter-kit';
+import { createBatches, type Methods, readPages } from '@animal-store/adapter-kit';
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
-import { type Creation, type Idempotency, type PetSelection, unavailable } from '@animal-store/domain/ports';
+import {
+  type Creation,
+  type Idempotency,
+  type PetRepository,
+  type PetSelection,
+  unavailable,
+} from '@animal-store/domain/ports';
 import { isTaken, kindOf } from './failures.ts';
 import type { Pools } from './pools.ts';
 import {
@@ -84,7 +90,7 @@ export const PET_STATEMENTS = {
 /** null: the idempotency key stands for another pet. */
 type Outcome = Creation | null | Error;
 
-/** Combined calls. */
+/** Combines the calls of `pets`. */
 export function createPetBatches({ read, write }: Pools) {
   /** Creates pets together; each alone if the server rejects one of them, because it does not say which. */
   async function create(rows: readonly NewRow[]): Promise<Outcome[]> {
@@ -140,3 +146,14 @@ export function createPetBatches({ read, write }: Pools) {
     listByStatus: pages(PET_STATEMENTS.listByStatus),
   };
 }
+
+export const pets: Methods<PetRepository, { readonly batches: ReturnType<typeof createPetBatches> }> = {
+  add({ batches }, { name, categoryId, status }, idempotency) {
+    const pet = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>;
+    return batches.create({ ...pet, ...idempotency });
+  },
+
+  find: ({ batches }, id) => batches.find({ id }),
+
+  list: ({ batches }, selection) => (selection.status ? batches.listByStatus(selection) : batches.list(selection)),
+};

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BUDGET } from '@animal-store/adapter-kit';
 import { unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { createAbandoned } from './abandoned.ts';
@@ -7,17 +8,10 @@ import { startSession } from './session.ts';
 import type { Query, Statement } from './statements.ts';
 import type { ServerUrl } from './url.ts';
 
-/** In milliseconds. A call ends after 2.2 seconds, and goes on waiting neither for connections nor for tables. */
+/** In milliseconds. Those of a call are in `BUDGET`. */
 export const TIME_LIMITS = {
-  /** Opening a connection, the handshakes of TLS and authentication included. */
-  connect: 4_000,
-  /** The wait of a call for a connection. */
-  queue: 2_000,
-  /** The time in which a call is repeated, and the pause in which a proxy may notice that a server is read-only. */
-  repeat: 1_500,
+  /** The pause after which a proxy may have noticed that a server is read-only. */
   pause: 200,
-  /** The time from sending a statement to its result: longer than the limit of its work on the server (session.ts). */
-  response: 1_900,
   /** The age at which a connection is replaced, also an idle one: the new one checks the format and the other state. */
   lifetime: 60_000,
 };
@@ -104,8 +98,8 @@ function createPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     ...config,
     fallback_application_name: 'animal-store',
-    connectionTimeoutMillis: TIME_LIMITS.connect,
-    query_timeout: TIME_LIMITS.response,
+    connectionTimeoutMillis: BUDGET.connect,
+    query_timeout: BUDGET.driver,
     maxLifetimeSeconds: TIME_LIMITS.lifetime / 1_000,
     idleTimeoutMillis: 0,
     // Idle connections keep no process alive, even if the server is silent when they are closed.
@@ -125,10 +119,10 @@ function createPool(config: pg.PoolConfig): pg.Pool {
 function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown): Query {
   async function run(statement: Statement, values: unknown[], begin: number) {
     const client = await connect(pool);
-    if (performance.now() - begin > TIME_LIMITS.queue) {
+    if (performance.now() - begin > BUDGET.driver) {
       // The caller is about to give up.
       client.release();
-      throw unavailable(new Error(`no connection within ${TIME_LIMITS.queue} ms`));
+      throw unavailable(new Error(`no connection within ${BUDGET.driver} ms`));
     }
     try {
       const { rows } = await client.query({ ...statement, values, rowMode: 'array' });
@@ -157,7 +151,7 @@ async function repeated<T>(attempt: (begin: number) => Promise<T>): Promise<T> {
       const kind = kindOf(failure);
       const isRepeated = kind === 'read-only' || (kind === 'rolled back' && tried < MAX_TRIES);
       // Later the caller would get a timeout instead of the failure.
-      if (!isRepeated || performance.now() - begin > TIME_LIMITS.repeat) throw failure;
+      if (!isRepeated || performance.now() - begin > BUDGET.server) throw failure;
       if (kind === 'read-only') await sleep(TIME_LIMITS.pause);
     }
   }
@@ -169,7 +163,7 @@ function closeIdle(...pools: pg.Pool[]): void {
     for (let count = pool.idleCount - pool.waitingCount; count > 0; count -= 1) {
       pool.connect().then(
         (client) => {
-          // Otherwise the driver takes leave of the server, and a silent one would keep the process alive.
+          // `release(true)` sends Terminate and waits for it. A query in flight makes the driver destroy the socket instead.
           client.query('').catch(() => {});
           client.release(true);
         },

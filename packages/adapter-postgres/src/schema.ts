@@ -1,4 +1,4 @@
-import { otherDatabase } from '@animal-store/adapter-kit';
+import { BUDGET, otherDatabase } from '@animal-store/adapter-kit';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import { TOO_FEW_PRIVILEGES } from './failures.ts';
@@ -7,9 +7,6 @@ import { statement } from './statements.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
 const FORMAT = 1;
-
-/** The limit of creating the tables in milliseconds. Calls don't wait for them. */
-const CREATE_TIMEOUT = 4_000;
 
 /**
  * Does nothing if the tables exist. If several processes find a new database, one creates them. The collation "C" compares
@@ -141,8 +138,8 @@ function checkState(state: State | null, known: string | null): string {
  */
 export async function openSchema(client: pg.ClientBase, known: string | null): Promise<string> {
   // Several statements in one text are one transaction.
-  const create = `SET LOCAL statement_timeout = ${CREATE_TIMEOUT}; ${CREATE_TABLES}; ${STATE}`;
-  const query = { text: known === null ? create : STATE, rowMode: 'array', query_timeout: CREATE_TIMEOUT } as const;
+  const create = `SET LOCAL statement_timeout = ${BUDGET.connect}; ${CREATE_TABLES}; ${STATE}`;
+  const query = { text: known === null ? create : STATE, rowMode: 'array', query_timeout: BUDGET.connect } as const;
   const results = [await client.query(query)].flat();
   return checkState(results.at(-1)?.rows[0]?.[0] ?? null, known);
 }

@@ -1,15 +1,13 @@
+import { BUDGET } from '@animal-store/adapter-kit';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { POOLER, READ_ONLY } from './failures.ts';
 
-/** The limit of the work of a statement on the server in milliseconds, waiting for locks included. */
-const STATEMENT_TIMEOUT = 1_500;
-
 /**
- * The settings of every connection, whatever the URL, the role or the database says. The limit of time comes first, because
- * that of the role would end the others. An index serves every statement, so that plans don't depend on the data.
+ * The settings of every connection, whatever the URL, the role or the database says. The limit of a statement, which includes
+ * its waits for locks, comes first, because that of the role would end the others. An index serves every statement, so that plans don't depend on the data.
  */
-const START = `SET statement_timeout = ${STATEMENT_TIMEOUT}; SET lock_timeout = 0; SET idle_session_timeout = 0;
+const START = `SET statement_timeout = ${BUDGET.server}; SET lock_timeout = 0; SET idle_session_timeout = 0;
   SET row_security = off; SET client_encoding = 'UTF8'; SET default_transaction_isolation = 'read committed';
   SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;
   SELECT set_config('animal_store.clients', coalesce(current_setting('animal_store.clients', true), '') || '+', false)

@@ -14,7 +14,7 @@ import { asRole, connect, lineOf, newDatabase, openStorage } from './fixtures.ts
 
 describeWithPostgres('a connection', () => {
   test.each([
-    ['statement_timeout', '20s', '1500ms'],
+    ['statement_timeout', '20s', '1600ms'],
     ['lock_timeout', '5s', '0'],
     ['idle_session_timeout', '50s', '0'],
     ['synchronous_commit', 'off', 'on'],
