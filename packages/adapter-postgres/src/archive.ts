@@ -1,8 +1,8 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
 import { fromTime, toTime } from './keys.ts';
+import type { Database } from './open.ts';
 import { COLUMNS, MEMBERS, NEW_PET, PET, type PetRow, petOf } from './pets.ts';
-import type { Pools } from './pools.ts';
 import { givenMany, jsonOf, type Statement, statement } from './statements.ts';
 
 export const ARCHIVE_STATEMENTS = {
@@ -22,7 +22,7 @@ export const ARCHIVE_STATEMENTS = {
 
 type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];
 
-export const archive: Methods<PetArchive, Pools> = {
+export const archive: Methods<PetArchive, Database> = {
   async read({ read }, after, limit) {
     const rows = await read<StoredRow[]>(ARCHIVE_STATEMENTS.read, after, limit);
     return rows.map(([pet, createdAt, idempotency]) => ({

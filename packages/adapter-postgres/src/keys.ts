@@ -1,7 +1,7 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
-import type { Pools } from './pools.ts';
+import type { Database } from './open.ts';
 import { LOGGED, type Statement, statement } from './statements.ts';
 
 /** A time of the domain, in milliseconds since the epoch, as the server stores it, and back. */
@@ -24,7 +24,7 @@ export const KEY_STATEMENTS = {
   recordUse: statement(`UPDATE api_keys SET last_used_at = ${toTime('$2')} WHERE id = $1`),
 } as const satisfies Record<string, Statement>;
 
-export const keys: Methods<ApiKeyRepository, Pools> = {
+export const keys: Methods<ApiKeyRepository, Database> = {
   async add({ write }, { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
     const values = [id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt];
     await write(KEY_STATEMENTS.add, ...values);
