@@ -1,7 +1,7 @@
 /** @module @animal-store/adapter-mongodb */
 
 import { createResource } from '@animal-store/adapter-kit';
-import { requireText, type Storage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { type MongoClient, MongoServerSelectionError } from 'mongodb';
 import { createMongoArchive } from './archive.ts';
 import { openDatabase } from './connection.ts';
@@ -24,14 +24,11 @@ export type MongoStorageOptions =
  * can't be reached is no error here, but `storage_unavailable` in each call until it can.
  *
  * @throws StorageMisconfigured if the URL can't be read or names no database, or the client has unsuitable options;
- * TypeError if an option has the wrong type, or is unknown.
+ * TypeError if the client is that of another copy of the driver.
  * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
  */
 export function createMongoStorage(options: MongoStorageOptions): Storage {
-  const { client } = Object(options);
-  const place = client
-    ? placeOf(client, requireText(options, 'database', 'client'))
-    : parseUrl(requireText(options, 'url'));
+  const place = 'client' in options ? placeOf(options.client, options.database) : parseUrl(options.url);
   let known: CollectionIds | null = null;
   const database = createResource({
     async open() {

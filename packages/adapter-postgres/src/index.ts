@@ -1,7 +1,7 @@
 /** @module @animal-store/adapter-postgres */
 
 import { createStorage } from '@animal-store/adapter-kit';
-import { requireKnown, requireText, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { archive } from './archive.ts';
 import { kindOf, toPortError } from './failures.ts';
 import { keys } from './keys.ts';
@@ -32,15 +32,13 @@ export interface PostgresStorageOptions {
  * Storage in PostgreSQL. It connects when it is first used and after every failure, and creates its tables: a server that
  * can't be reached is no error here, but `storage_unavailable` in each call until it can.
  *
- * @throws StorageMisconfigured if the URL can't be read; TypeError if an option has the wrong type, or is unknown.
+ * @throws StorageMisconfigured if the URL can't be read; TypeError if `pool.max` is too small.
  * @example const storage = createPostgresStorage({ url: 'postgres://localhost:5432/animals' })
  */
-export function createPostgresStorage(options: PostgresStorageOptions): Storage {
-  const url = requireText(options, 'url', 'pool');
-  requireKnown('pool', options.pool, ['ssl', 'password', 'max']);
-  const server = parseUrl(url, options.pool);
+export function createPostgresStorage({ url, pool }: PostgresStorageOptions): Storage {
+  const server = parseUrl(url, pool);
   return createStorage({
-    open: createOpening(server, poolSizes(options.pool?.max)),
+    open: createOpening(server, poolSizes(pool?.max)),
     close: ({ end }) => end(),
     // The pool replaces lost connections. After a change of the database nothing is written before it is checked again.
     isLost: (failure) => StorageMisconfigured.is(failure) || kindOf(failure) === 'misconfiguration',

@@ -94,16 +94,8 @@ describe('parseUrl', () => {
 describe('createPostgresStorage', () => {
   const url = 'postgres://zoo:secret@localhost/animals';
 
-  test.each<[string, unknown, string]>([
-    ['a URL alone', url, 'options must be an object whose url is a string'],
-    ['an unknown option', { url, max: 9 }, 'options must have no max, only url, pool'],
-    ['an unknown option of the pool', { url, pool: { size: 9 } }, 'pool must have no size, only ssl, password, max'],
-    ...[1, 2.5, '5', Number.NaN, null].map((max): [string, unknown, string] => [
-      `a pool of at most ${max} connections`,
-      { url, pool: { max } },
-      'pool.max must be an integer, 2 or more',
-    ]),
-  ])('rejects %s by a TypeError that quotes no value', (_, options, message) => {
-    expect(() => createPostgresStorage(options as never)).toThrow(new TypeError(message));
+  test.each([1, 2.5, Number.NaN])('rejects a pool of at most %s connections', (max) => {
+    const error = new TypeError('pool.max must be an integer, 2 or more');
+    expect(() => createPostgresStorage({ url, pool: { max } })).toThrow(error);
   });
 });

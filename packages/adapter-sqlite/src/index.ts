@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { requireText, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { createArchive } from './archive.ts';
 import { realPathOf } from './file.ts';
 import { createApiKeyRepository } from './keys.ts';
@@ -21,14 +21,11 @@ export interface SqliteStorageOptions {
  * thread of its own, which keeps the process alive until the storage is closed, and while the disk doesn't respond to a write:
  * then only a signal ends the process. Writes that are called during a commit share the next transaction.
  *
- * @throws StorageMisconfigured if the file can't be used; TypeError if an option is not as described, or unknown.
+ * @throws StorageMisconfigured if the file can't be used; TypeError if it has no name.
  * @example const storage = await createSqliteStorage({ file: '/var/lib/animals/animals.db' })
  */
-export async function createSqliteStorage(options: SqliteStorageOptions): Promise<Storage> {
-  const file = requireText(options, 'file', 'create');
-  const { create = true } = options;
+export async function createSqliteStorage({ file, create = true }: SqliteStorageOptions): Promise<Storage> {
   if (file === '') throw new TypeError('file must be a path, was empty');
-  if (typeof create !== 'boolean') throw new TypeError('create must be true or false');
   if (/^(?::memory:$|file:)/.test(file)) {
     throw new StorageMisconfigured(`${file} is a name of SQLite, not a path: for a file of that name write ./${file}`);
   }

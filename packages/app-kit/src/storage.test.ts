@@ -8,7 +8,6 @@ import {
   readNamedStorage,
   readStorageSettings,
   STORAGES,
-  type StorageSettings,
   storageChoices,
 } from './storage.ts';
 
@@ -142,14 +141,6 @@ test.each<[string, () => unknown, string]>([
 ])('openStorage rejects an adapter whose open %s, in one line', async (_, open, message) => {
   const opened = openStorage(settingsOf(open));
   await expect(opened).rejects.toThrow(new ConfigurationError(message));
-});
-
-test.each<[string, unknown]>([
-  ['nothing', undefined],
-  ['settings that were not awaited', readNamedStorage({ STORAGE: 'memory' })],
-])('openStorage rejects %s as settings, from JavaScript', async (_, settings) => {
-  const error = new TypeError('settings must be those of readStorageSettings or readNamedStorage');
-  await expect(openStorage(settings as StorageSettings)).rejects.toThrow(error);
 });
 
 test('openStorage adds the warnings of the storage, with the name of the variable', async () => {

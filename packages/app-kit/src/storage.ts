@@ -152,11 +152,9 @@ const IN_MEMORY = `the animals are kept in memory, and gone when this process en
  * warnings.
  *
  * @param settings Those of {@link readStorageSettings} or {@link readNamedStorage}.
- * @throws ConfigurationError if the settings can't be right; TypeError if they are of another kind.
+ * @throws ConfigurationError if the settings can't be right.
  */
 export async function openStorage(settings: StorageSettings, options?: { create: boolean }): Promise<OpenStorage> {
-  if (typeof settings?.adapter?.open !== 'function')
-    throw new TypeError('settings must be those of readStorageSettings or readNamedStorage');
   const { adapter, setting, subject, warnings } = settings;
   const misconfiguration = (error: unknown) => {
     const cause = DomainError.is(error) ? error.cause : error;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closed, DomainError, reasonOf, requireText, StorageMisconfigured, unavailable } from './errors.ts';
+import { closed, DomainError, reasonOf, StorageMisconfigured, unavailable } from './errors.ts';
 
 type ErrorClass = { new (...given: unknown[]): Error; is(error: unknown): boolean };
 
@@ -53,11 +53,3 @@ describe('storage_unavailable', () => {
     expect(reasonOf(new DomainError('storage_unavailable', 'try again', { cause: 'a text' }))).toBe('try again');
   });
 });
-
-test.each([['mongodb://zoo:secret@db1/animals'], [undefined], [null], [{ url: new URL('http://secret') }]])(
-  'requireText rejects %j by a TypeError that names the option and quotes nothing',
-  (options) => {
-    const error = new TypeError('options must be an object whose url is a string');
-    expect(() => requireText(options, 'url')).toThrow(error);
-  },
-);

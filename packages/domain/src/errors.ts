@@ -71,40 +71,6 @@ export function invalid(given: Violations): DomainError {
 }
 
 /**
- * Checks an argument of a program, which from JavaScript may be anything.
- *
- * @param holds False, or throws, if the argument breaks the rule.
- * @throws TypeError with the rule. It does not quote the argument, which may be a secret in the wrong place.
- */
-export function requireThat(rule: string, holds: () => boolean): void {
-  try {
-    if (holds()) return;
-  } catch (cause) {
-    throw new TypeError(rule, { cause });
-  }
-  throw new TypeError(rule);
-}
-
-/**
- * Reads an option that is a text.
- *
- * @param others The names of the other options.
- * @throws TypeError if it is no string, or if there are unknown options. The message quotes no value: a URL may have a password.
- */
-export function requireText(options: unknown, name: string, ...others: readonly string[]): string {
-  const value: unknown = Object(options)[name];
-  requireThat(`options must be an object whose ${name} is a string`, () => typeof value === 'string');
-  requireKnown('options', options, [name, ...others]);
-  return value as string;
-}
-
-/** @throws TypeError if an argument has members with other names. */
-export function requireKnown(argument: string, given: unknown, names: readonly string[]): void {
-  for (const name of Object.keys(Object(given)))
-    requireThat(`${argument} must have no ${name}, only ${names.join(', ')}`, () => names.includes(name));
-}
-
-/**
  * Thrown by `open`, or the `cause` of a `storage_unavailable` error: waiting does not help, the settings must change.
  * The message is one line for the operator, without credentials.
  */

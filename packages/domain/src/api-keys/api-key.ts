@@ -1,5 +1,3 @@
-import { requireThat } from '../errors.ts';
-
 /** Secret scanners look for it. */
 const PREFIX = 'anst_';
 
@@ -63,16 +61,6 @@ export function visiblePrefixOf(key: string): string | null {
 /** The {@link ApiKey.id} of the key with this digest. */
 export function apiKeyId(digest: string): string {
   return digest.slice(0, 16);
-}
-
-/** The SHA-256 of no bytes (FIPS 180-4). */
-const SHA_256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-
-/** @throws TypeError if the digest is another one than SHA-256, or a clock does not return milliseconds. */
-export function requireFunctions(digest: Digest, clocks: Readonly<Record<string, Clock>>): void {
-  requireThat('digest must be SHA-256 in lower-case hexadecimal digits', () => digest('') === SHA_256_OF_NOTHING);
-  for (const [name, clock] of Object.entries(clocks))
-    requireThat(`${name} must return milliseconds`, () => Number.isFinite(clock()));
 }
 
 /** Whether a key is accepted at a time, in milliseconds since the epoch. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { observed, UNAVAILABLE } from '../../test/ports.ts';
 import type { ApiKey } from './api-key.ts';
 import type { ApiKeyRepository } from './api-key-repository.ts';
-import { type AuthenticationOptions, createAuthentication } from './authentication.ts';
+import { createAuthentication } from './authentication.ts';
 import { createKeyring } from './keyring.ts';
 
 const digest = (text: string) => hash('sha256', text);
@@ -49,35 +49,6 @@ describe('createAuthentication', () => {
       expect(await authenticate(wrong)).toBeNull();
     }
     expect(calls).toEqual([]);
-  });
-
-  const { keys, pets } = createMemoryStorage();
-  const VALID: AuthenticationOptions = {
-    ...{ configuredKeys: new Map<string, string>(), issuedKeys: keys, digest },
-    ...{ clock: () => NOON, monotonicClock: () => NOON },
-  };
-  const CONFIGURED = 'configuredKeys must be a Map of holders by SHA-256 in lower-case hexadecimal digits';
-  const ISSUED = 'issuedKeys must be those of a storage: storage.keys';
-  const DIGEST = 'digest must be SHA-256 in lower-case hexadecimal digits';
-  const CLOCK = 'must return milliseconds';
-
-  test.each<[string, unknown, string]>([
-    ['no options', undefined, CONFIGURED],
-    ['an object as configured keys', { ...VALID, configuredKeys: { [digest('a key')]: 'me' } }, CONFIGURED],
-    ['a digest of 65 digits', { ...VALID, configuredKeys: new Map([[`${digest('a key')}0`, 'me']]) }, CONFIGURED],
-    ['the pets of a storage as issued keys', { ...VALID, issuedKeys: pets }, ISSUED],
-    ['issued keys without methods', { ...VALID, issuedKeys: { revoke: [] } }, ISSUED],
-    ['another digest', { ...VALID, digest: (text: string) => text }, DIGEST],
-    ['no clock', { ...VALID, clock: undefined }, `clock ${CLOCK}`],
-    ['a monotonic clock without its object', { ...VALID, monotonicClock: performance.now }, `monotonicClock ${CLOCK}`],
-  ])('rejects %s, from JavaScript', (_, options, message) => {
-    expect(() => createAuthentication(options as AuthenticationOptions)).toThrow(new TypeError(message));
-  });
-
-  test('rejects a key that is missing, from JavaScript', async () => {
-    const { authenticate } = await issued();
-    const error = new TypeError('the key must be a string, was undefined');
-    await expect(authenticate(undefined as unknown as string)).rejects.toThrow(error);
   });
 
   test('accepts a key until it expires, although its record is cached', async () => {

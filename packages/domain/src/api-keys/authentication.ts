@@ -1,5 +1,4 @@
-import { requireThat } from '../errors.ts';
-import { type ApiKey, apiKeyId, type Clock, type Digest, isApiKey, isUsable, requireFunctions } from './api-key.ts';
+import { type ApiKey, apiKeyId, type Clock, type Digest, isApiKey, isUsable } from './api-key.ts';
 import type { ApiKeyRepository } from './api-key-repository.ts';
 
 /** How long the record of a key is cached, in milliseconds, and so how long a revoked key may still be accepted. */
@@ -17,7 +16,7 @@ export type AuthenticatedKey = Pick<ApiKey, 'id' | 'holder'>;
 /**
  * The id and the holder of a presented key; null if the key is unknown, expired or revoked.
  *
- * @throws DomainError `storage_unavailable`; TypeError if the key is no string
+ * @throws DomainError `storage_unavailable`
  */
 export type Authenticate = (key: string) => Promise<AuthenticatedKey | null>;
 
@@ -37,17 +36,14 @@ export interface AuthenticationOptions {
  * Authenticates by presented keys. Keys are looked up by their SHA-256 digest, so that the time it takes reveals
  * nothing about the characters of a key. Lookups of one key share a query and its record for 5 seconds; a key that is
  * not found is looked up again.
- *
- * @throws TypeError if an option is not as described.
  */
-export function createAuthentication(options: AuthenticationOptions): Authenticate {
-  const { configuredKeys, issuedKeys, digest, clock, monotonicClock }: AuthenticationOptions = Object(options);
-  const isDigest = (hex: string) => /^[\da-f]{64}$/.test(hex);
-  requireThat('configuredKeys must be a Map of holders by SHA-256 in lower-case hexadecimal digits', () =>
-    [...configuredKeys.keys()].every(isDigest),
-  );
-  requireThat('issuedKeys must be those of a storage: storage.keys', () => typeof issuedKeys.revoke === 'function');
-  requireFunctions(digest, { clock, monotonicClock });
+export function createAuthentication({
+  configuredKeys,
+  issuedKeys,
+  digest,
+  clock,
+  monotonicClock,
+}: AuthenticationOptions): Authenticate {
   const configured = new Map(Array.from(configuredKeys, ([hex, holder]) => [hex, { id: apiKeyId(hex), holder }]));
   // A record may be as old as its query, so its age counts from the start.
   const lookups = new Map<string, { readonly startedAt: number; readonly key: Promise<ApiKey | null> }>();
@@ -78,7 +74,6 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   }
 
   return async (presented) => {
-    if (typeof presented !== 'string') throw new TypeError(`the key must be a string, was ${typeof presented}`);
     const hex = digest(presented);
     const configuredKey = configured.get(hex);
     if (configuredKey !== undefined) return configuredKey;

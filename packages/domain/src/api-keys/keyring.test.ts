@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { observed, UNAVAILABLE } from '../../test/ports.ts';
 import { quote } from '../quote.ts';
 import { isApiKey } from './api-key.ts';
-import { type ApiKeyPage, createKeyring, type KeyringOptions } from './keyring.ts';
+import { type ApiKeyPage, createKeyring } from './keyring.ts';
 
 const digest = (text: string) => hash('sha256', text);
 const NOON = 1_800_000_000_000;
@@ -77,28 +77,6 @@ describe('createKeyring', () => {
       message: 'no API key has this id: the list of keys shows the ids, 16 hexadecimal digits each',
     });
     expect(calls).toEqual(id === '0000000000000000' ? ['keys.revoke'] : []);
-  });
-
-  const { keys, ...storage } = createMemoryStorage();
-  const VALID: KeyringOptions = { keys, digest, randomBytes, clock: () => NOON };
-  const KEYS = 'keys must be those of a storage: storage.keys';
-  const DIGEST = 'digest must be SHA-256 in lower-case hexadecimal digits';
-  const BYTES = 'randomBytes must return bytes';
-  const CLOCK = 'clock must return milliseconds';
-
-  test.each<[string, unknown, string]>([
-    ['no options', undefined, KEYS],
-    ['the keys of a storage in the place of its options', keys, KEYS],
-    ['the pets of a storage as keys', { ...VALID, keys: storage.pets }, KEYS],
-    ['keys without methods', { ...VALID, keys: { revoke: [] } }, KEYS],
-    ['no digest', { ...VALID, digest: undefined }, DIGEST],
-    ['SHA-1', { ...VALID, digest: (text: string) => hash('sha1', text) }, DIGEST],
-    ['no random bytes', { ...VALID, randomBytes: undefined }, BYTES],
-    ['random digits', { ...VALID, randomBytes: (size: number) => randomBytes(size).toString('hex') }, BYTES],
-    ['no clock', { ...VALID, clock: undefined }, CLOCK],
-    ['a clock of dates', { ...VALID, clock: () => new Date() }, CLOCK],
-  ])('rejects %s, from JavaScript', (_, options, message) => {
-    expect(() => createKeyring(options as KeyringOptions)).toThrow(new TypeError(message));
   });
 
   test('rejects if it cannot store the key', async () => {

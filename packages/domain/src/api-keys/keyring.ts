@@ -1,4 +1,4 @@
-import { DomainError, rejectViolations, requireThat } from '../errors.ts';
+import { DomainError, rejectViolations } from '../errors.ts';
 import { isIntegerFrom, LIMITS } from '../pets/limits.ts';
 import { limitViolation } from '../pets/pet-query.ts';
 import { violation } from '../quote.ts';
@@ -9,7 +9,6 @@ import {
   type Digest,
   generateApiKey,
   type RandomBytes,
-  requireFunctions,
   visiblePrefixOf,
 } from './api-key.ts';
 import type { ApiKeyRepository } from './api-key-repository.ts';
@@ -96,14 +95,9 @@ export interface KeyringOptions {
 /**
  * The use cases for administrators of API keys on a storage.
  *
- * @throws TypeError if an option is not as described.
  * @example const keyring = createKeyring({ keys: storage.keys, digest, randomBytes, clock: Date.now })
  */
-export function createKeyring(options: KeyringOptions): Keyring {
-  const { keys, digest, randomBytes, clock }: KeyringOptions = Object(options);
-  requireThat('keys must be those of a storage: storage.keys', () => typeof keys.revoke === 'function');
-  requireFunctions(digest, { clock });
-  requireThat('randomBytes must return bytes', () => ArrayBuffer.isView(randomBytes(1)));
+export function createKeyring({ keys, digest, randomBytes, clock }: KeyringOptions): Keyring {
   const now = () => Math.floor(clock());
   return {
     async issue(request) {

@@ -57,18 +57,6 @@ describe('allPets', () => {
     expect(ids).toEqual(idsUpTo(201));
   });
 
-  test.each<[string, unknown[], string]>([
-    ['nothing', [], 'catalogue must have the method listPets'],
-    ['a storage', [createMemoryStorage()], 'catalogue must have the method listPets'],
-    ...[{ limit: 5 }, null, 'sold'].map((query): [string, unknown[], string] => [
-      `the query ${JSON.stringify(query)}`,
-      [createCatalogue(UNAVAILABLE.pets), query],
-      'query must be an object without limit: all pets are read',
-    ]),
-  ])('rejects %s, from JavaScript', async (_, given, message) => {
-    await expect(collect(allPets(...(given as [Catalogue])))).rejects.toThrow(new TypeError(message));
-  });
-
   test('rejects if a page cannot be read', async () => {
     const catalogue = createCatalogue(UNAVAILABLE.pets);
     const error = { code: 'invalid', message: 'after must be an id or 0, was -1' };

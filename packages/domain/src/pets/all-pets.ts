@@ -1,4 +1,3 @@
-import { requireThat } from '../errors.ts';
 import type { PetPage } from './catalogue.ts';
 import { LIMITS } from './limits.ts';
 import type { Pet } from './pet.ts';
@@ -15,16 +14,13 @@ export type AllPetsQuery = Omit<PetQuery, 'limit'>;
  * created faster than they are read, it does not end. After an error the reading is continued with `after`, the id of the
  * last pet.
  *
- * @throws TypeError if an argument is not as described, DomainError `invalid`: for the first pet. DomainError
- * `storage_unavailable` for any.
+ * @throws DomainError `invalid` for the first pet, `storage_unavailable` for any.
  * @example for await (const pet of allPets(catalogue, { status: 'sold' })) console.log(pet.name)
  */
 export async function* allPets(
   catalogue: { listPets(query: PetQuery): Promise<PetPage> },
   query: AllPetsQuery = {},
 ): AsyncGenerator<Pet, void, undefined> {
-  requireThat('catalogue must have the method listPets', () => typeof catalogue.listPets === 'function');
-  requireThat('query must be an object without limit: all pets are read', () => !('limit' in query));
   const { after, ...selection } = query;
   for (let next: bigint | null | undefined = after; next !== null; ) {
     const page: PetPage = await catalogue.listPets({ ...selection, limit: LIMITS.page.max, after: next });

@@ -5,23 +5,12 @@ import type { DomainError } from '../errors.ts';
 import { quote } from '../quote.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import type { NewPet, Pet } from './pet.ts';
-import type { PetRepository } from './pet-repository.ts';
 
 const rex = (given: object = {}): NewPet => ({ name: 'Rex', categoryId: 7n, ...given });
 
 const catalogueInMemory = () => createCatalogue(createMemoryStorage().pets);
 
 describe('createCatalogue', () => {
-  test.each<[string, unknown]>([
-    ['nothing', undefined],
-    ['a whole storage', createMemoryStorage()],
-    ['the keys of a storage', createMemoryStorage().keys],
-    ['a list that is no method', { list: [] }],
-  ])('rejects %s in the place of its pets, from JavaScript', (_, given) => {
-    const error = new TypeError('pets must be those of a storage: storage.pets');
-    expect(() => createCatalogue(given as PetRepository)).toThrow(error);
-  });
-
   test.each([undefined, { holder: 'the zoo', key: 'k-1' }])(
     'creates a pet with the members of a pet only, reads and lists it, with the idempotency key %j',
     async (key) => {

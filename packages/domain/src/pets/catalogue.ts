@@ -1,4 +1,4 @@
-import { DomainError, invalid, requireThat } from '../errors.ts';
+import { DomainError, invalid } from '../errors.ts';
 import { violation } from '../quote.ts';
 import { fingerprint, type IdempotencyKey, idempotencyViolations } from './idempotency.ts';
 import { LIMITS } from './limits.ts';
@@ -45,14 +45,9 @@ export interface Catalogue {
 /**
  * The use cases on a storage.
  *
- * @throws TypeError if `pets` is no PetRepository.
  * @example const catalogue = createCatalogue(createMemoryStorage().pets)
  */
 export function createCatalogue(pets: PetRepository): Catalogue {
-  requireThat(
-    'pets must be those of a storage: storage.pets',
-    () => typeof pets.list === 'function' && !('revoke' in pets),
-  );
   return {
     async listPets(query = {}) {
       const { status, after, limit } = checkedPetQuery(query);
