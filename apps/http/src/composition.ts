@@ -8,8 +8,8 @@ import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createApp } from './app/app.ts';
+import type { Env } from './app/env.ts';
 import { createExchange, type Exchange } from './app/exchange.ts';
-import type { Env } from './app/handler.ts';
 import type { Configuration } from './configuration.ts';
 import { createRequestLog, type Log } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
@@ -64,8 +64,12 @@ export function compose(parts: Parts): DependencyContainer {
     }),
   );
   provide(TOKENS.exchange, (c) => {
-    const observers = [c.resolve(TOKENS.metrics).observe, createRequestLog(c.resolve(TOKENS.log))];
-    return createExchange(observers, c.resolve(TOKENS.configuration).TRUST_PROXY);
+    const log = c.resolve(TOKENS.log);
+    return createExchange({
+      observers: [c.resolve(TOKENS.metrics).observe, createRequestLog(log)],
+      onObserverError: (err, { id }) => log.error({ err, requestId: id }, 'unexpected error'),
+      trustedProxies: c.resolve(TOKENS.configuration).TRUST_PROXY,
+    });
   });
   provide(TOKENS.app, (c) => {
     const { configuredKeys, ...configuration } = c.resolve(TOKENS.configuration);

@@ -47,12 +47,12 @@ test('has a line for each request without secrets: probes and rejected keys at l
   expect(logged).toEqual([
     { ...ofHolder, method: 'POST', route: '/v1/pets', status: 201, requestId: 'one', traceId },
     { ...ofHolder, route: '/v1/pets/:petId', status: 200, client: '203.0.113.7' },
-    { ...common, route: 'unmatched', status: 404 },
-    { ...common, level: 20, route: '/v1/pets', status: 401 },
+    { ...common, route: 'unmatched', status: 404, error: 'not_found' },
+    { ...common, level: 20, route: '/v1/pets', status: 401, error: 'unauthorized' },
     // The visible prefix of a key that could have been issued.
-    { ...common, level: 20, route: '/v1/pets', status: 401, key: issued.slice(0, 9) },
+    { ...common, level: 20, route: '/v1/pets', status: 401, error: 'unauthorized', key: issued.slice(0, 9) },
     { ...common, level: 20, route: '/livez', status: 200 },
-    { ...common, method: 'POST', route: 'unmatched', status: 405 },
+    { ...common, method: 'POST', route: 'unmatched', status: 405, error: 'method_not_allowed' },
   ]);
   for (const secret of [KEY, 'secret', wrong, issued]) expect(JSON.stringify(logged)).not.toContain(secret);
 });

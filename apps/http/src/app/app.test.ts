@@ -1,8 +1,11 @@
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue } from '@animal-store/domain';
-import { expect, test } from 'vitest';
+import { basicAuth } from 'hono/basic-auth';
+import { HTTPException } from 'hono/http-exception';
+import { describe, expect, test, vi } from 'vitest';
 import { type AppOptions, createApp } from './app.ts';
-import { createExchange } from './exchange.ts';
+import { invalidRequest } from './errors.ts';
+import { createExchange, type ExchangeOptions } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import type { RequestRecord } from './record.ts';
 
@@ -18,28 +21,172 @@ test('serves requests of a server that knows nothing of it', async () => {
   expect([response.status, await response.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);
 });
 
-/** An exchange that records requests. */
-function createRecorder(trustedProxies?: number) {
-  const records: RequestRecord[] = [];
-  const exchange = createExchange([(record) => records.push(record)], trustedProxies);
-  return { records, exchange, app: createApp({ exchange } as AppOptions) };
+/** An application whose requests are recorded. Its key is `key`. */
+function createRecorder({
+  trustedProxies,
+  initApp,
+}: Pick<ExchangeOptions, 'trustedProxies'> & Pick<AppOptions, 'initApp'> = {}) {
+  const records: Readonly<RequestRecord>[] = [];
+  const exchange = createExchange({ observers: [(record) => records.push(record)], trustedProxies });
+  const authenticate = async (key: string) => (key === 'key' ? { id: 'id', holder: 'zoo' } : null);
+  const app = createApp({ catalogue: createCatalogue(createMemoryStorage().pets), authenticate, exchange, initApp });
+  return { records, exchange, app };
 }
 
-test('responds with 500 without its text to an error of a route that a program adds, and records it', async () => {
-  const { records, exchange, app } = createRecorder();
-  const error = new Error('the password is s3cret');
-  app.get('/own', () => {
-    throw error;
+const AUTHORIZED = { authorization: 'Bearer key' };
+const FIELDS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': 'mine' };
+
+const fieldsOf = ({ headers }: Response) => Object.fromEntries(headers);
+
+const creation = (body: string) => ({
+  method: 'POST',
+  headers: { ...AUTHORIZED, 'content-type': 'application/json' },
+  body,
+});
+
+describe('a middleware of a program', () => {
+  test.each([
+    [200, 'GET', '/v1/pets', AUTHORIZED],
+    [201, 'POST', '/v1/pets', { ...AUTHORIZED, 'content-type': 'application/json' }],
+    [404, 'GET', '/v1/pets/7', AUTHORIZED],
+    [401, 'GET', '/v1/pets', {}],
+    [405, 'PUT', '/v1/pets', AUTHORIZED],
+    [404, 'GET', '/nothing', {}],
+    [401, 'POST', '/mcp', {}],
+    [200, 'GET', '/livez', {}],
+    [200, 'GET', '/docs', {}],
+  ])('of initApp gets the %d of %s %s', async (status, method, path, headers) => {
+    const seen: unknown[] = [];
+    const { app } = createRecorder({
+      initApp: (app) =>
+        app.use(async (c, next) => {
+          await next();
+          seen.push([c.req.path, c.res.status]);
+          c.header('server-timing', 'total');
+        }),
+    });
+    const body = method === 'POST' ? '{"name":"Rex","categoryId":1}' : null;
+    const response = await app.request(path, { method, body, headers: { 'x-request-id': 'mine', ...headers } });
+    expect(seen).toEqual([[path, status]]);
+    expect([response.status, fieldsOf(response)]).toMatchObject([
+      status,
+      { 'x-request-id': 'mine', 'server-timing': 'total' },
+    ]);
   });
-  const response = await app.request('/own', { headers: { 'x-request-id': 'mine' } });
-  expect([response.status, Object.fromEntries(response.headers)]).toMatchObject([
-    500,
-    { 'x-request-id': 'mine', 'cache-control': 'no-store', 'content-type': 'application/json' },
-  ]);
-  const message = expect.not.stringContaining('s3cret');
-  expect(await response.json()).toEqual({ code: 'internal_error', message, status: 500 });
-  expect(records).toMatchObject([{ id: 'mine', method: 'GET', error }]);
-  expect(exchange.inFlight()).toBe(0);
+
+  test('may respond itself, or replace a response, which gets a record and the header fields, too', async () => {
+    const { app, records } = createRecorder({
+      initApp(app) {
+        app.use('/v1/*', basicAuth({ username: 'a', password: 'b' }));
+        app.use('/livez', async (c, next) => {
+          await next();
+          c.res = new Response('replaced');
+        });
+      },
+    });
+    const rejected = await app.request('/v1/pets', { headers: { 'x-request-id': 'mine' } });
+    expect([rejected.status, fieldsOf(rejected)]).toMatchObject([
+      401,
+      { ...FIELDS, 'www-authenticate': expect.stringMatching(/^Basic /) },
+    ]);
+    const replaced = await app.request('/livez', { headers: { 'x-request-id': 'mine' } });
+    expect([await replaced.text(), fieldsOf(replaced)]).toMatchObject(['replaced', FIELDS]);
+    expect(records).toMatchObject([
+      { route: '/v1/pets', status: 401, error: null },
+      { route: '/livez', status: 200 },
+    ]);
+  });
+
+  test('may read the body before an operation does, which keeps its limit', async () => {
+    for (const read of ['json', 'text', 'arrayBuffer', 'blob'] as const) {
+      const { app } = createRecorder({
+        initApp: (app) =>
+          app.use(async (c, next) => {
+            await c.req[read]();
+            await next();
+          }),
+      });
+      const created = await app.request('/v1/pets', creation('{"name":"Rëx","categoryId":1}'));
+      expect([created.status, await created.json()]).toEqual([201, { id: 1, name: 'Rëx', categoryId: 1 }]);
+      const long = creation(`{"name":"Rex","categoryId":1,"x":"${'x'.repeat(70_000)}"}`);
+      expect((await app.request('/v1/pets', long)).status).toBe(413);
+    }
+  });
+});
+
+describe('a route of a program', () => {
+  test('has a record, a request id and the header fields, but keeps its own', async () => {
+    const { app, records } = createRecorder();
+    app.get('/own/:name', (c) => c.json({ name: c.req.param('name') }, 200, { 'cache-control': 'max-age=60' }));
+    const response = await app.request('/own/x', { headers: { 'x-request-id': 'mine' } });
+    expect([await response.json(), fieldsOf(response)]).toMatchObject([
+      { name: 'x' },
+      { ...FIELDS, 'cache-control': 'max-age=60', 'content-type': 'application/json' },
+    ]);
+    expect(records).toMatchObject([{ id: 'mine', method: 'GET', route: '/own/:name', status: 200, error: null }]);
+  });
+
+  test('needs a key below the base path', async () => {
+    const { app, records } = createRecorder();
+    app.get('/v1/own', (c) => c.text(c.get('key').holder));
+    expect((await app.request('/v1/own')).status).toBe(401);
+    expect(await (await app.request('/v1/own', { headers: AUTHORIZED })).text()).toBe('zoo');
+    expect(records).toMatchObject([
+      { route: '/v1/own', key: null },
+      { route: '/v1/own', key: { holder: 'zoo' } },
+    ]);
+  });
+
+  test('may return a response whose header fields can not be changed', async () => {
+    const { app } = createRecorder();
+    app.get('/own', () => Response.redirect('http://example.org/'));
+    const response = await app.request('/own', { headers: { 'x-request-id': 'mine' } });
+    expect([response.status, fieldsOf(response)]).toMatchObject([302, { ...FIELDS, location: 'http://example.org/' }]);
+  });
+
+  test.each([
+    [403, 'no entry', new HTTPException(403, { message: 'no entry' }), null],
+    [500, expect.not.stringContaining('s3cret'), new Error('the password is s3cret'), expect.any(Error)],
+    [500, expect.not.stringContaining('s3cret'), 'the password is s3cret', 'the password is s3cret'],
+  ])('that fails gets %d, and is recorded', async (status, text, error, recorded) => {
+    const { app, records, exchange } = createRecorder();
+    app.get('/own', () => {
+      throw error;
+    });
+    const response = await app.request('/own', { headers: { 'x-request-id': 'mine' } });
+    expect([response.status, await response.text(), fieldsOf(response)]).toMatchObject([status, text, FIELDS]);
+    expect(records).toMatchObject([{ id: 'mine', method: 'GET', route: '/own', status, error: recorded }]);
+    expect(exchange.inFlight()).toBe(0);
+  });
+});
+
+describe('an observer that fails', () => {
+  const defect = new Error('a defect of an observer');
+  function createFailing() {
+    const observer = vi.fn();
+    const onObserverError = vi.fn();
+    const fail = () => {
+      throw defect;
+    };
+    const exchange = createExchange({ observers: [fail, observer], onObserverError });
+    return { exchange, observer, onObserverError };
+  }
+
+  test('loses no response, hides no request from the other observers, and is reported', async () => {
+    const { exchange, observer, onObserverError } = createFailing();
+    const app = createApp({ exchange } as AppOptions);
+    const response = await app.request('/livez', { headers: { 'x-request-id': 'mine' } });
+    expect([response.status, await response.json()]).toEqual([200, { status: 'live' }]);
+    expect(observer).toHaveBeenCalledOnce();
+    expect(onObserverError).toHaveBeenCalledExactlyOnceWith(defect, expect.objectContaining({ id: 'mine' }));
+    expect(exchange.inFlight()).toBe(0);
+  });
+
+  test('loses no rejection of the server', () => {
+    const { exchange, observer, onObserverError } = createFailing();
+    expect(exchange.reject(invalidRequest('malformed'), { clientAddress: null }).status).toBe(400);
+    expect([observer.mock.calls.length, onObserverError.mock.calls.length]).toEqual([1, 1]);
+  });
 });
 
 test.each([
@@ -47,7 +194,7 @@ test.each([
   ['of a connection, not a forged one,', 0, '203.0.113.9', '198.51.100.1'],
   ['of a proxy', 1, '127.0.0.1', '::ffff:203.0.113.9'],
 ])('records an address %s without the prefix of IPv6', async (_, trustedProxies, clientAddress, forwarded) => {
-  const { records, app } = createRecorder(trustedProxies);
+  const { records, app } = createRecorder({ trustedProxies });
   const header = (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined);
   await app.request('/livez', {}, { serverRequest: { clientAddress, header } as Incoming });
   expect(records).toMatchObject([{ client: '203.0.113.9' }]);

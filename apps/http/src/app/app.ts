@@ -1,40 +1,67 @@
 import type { Catalogue, Clock } from '@animal-store/domain';
 import type { Authenticate } from '@animal-store/domain/transport';
-import { type Context, Hono } from 'hono';
-import { createAdmission } from './auth.ts';
+import { Hono, type NotFoundHandler } from 'hono';
+import { requireKey } from './auth.ts';
 import { allowOrigins } from './cors.ts';
-import { mountDocs } from './docs.ts';
+import { docs } from './docs.ts';
+import type { Env } from './env.ts';
 import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
-import { createExchange, type Exchange, UNMATCHED } from './exchange.ts';
-import type { Env, Handle } from './handler.ts';
+import { createExchange, type Exchange, respond, respondToError } from './exchange.ts';
 import { mcp } from './mcp.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 import { createPet } from './pets/create-pet.ts';
 import { getPet } from './pets/get-pet.ts';
 import { listPets } from './pets/list-pets.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { addHeaders } from './pets/operation.ts';
+import { createRateLimit, limitRate } from './rate-limit.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
   readonly authenticate: Authenticate;
-  /** Of the program, for MCP. Absent: `1.0.0`. */
+  /**
+   * Of the program, for MCP.
+   *
+   * @default '1.0.0'
+   */
   readonly version?: string;
-  /** Where the paths of the operations begin, without a trailing slash. Absent: `/v1`. */
+  /**
+   * Where the paths of the operations begin, without a trailing slash.
+   *
+   * @default '/v1'
+   */
   readonly basePath?: string;
-  /** Milliseconds since the epoch; it decides when the deprecated operation ends. Absent: `Date.now`. */
+  /**
+   * Milliseconds since the epoch; it decides when the deprecated operation ends.
+   *
+   * @default Date.now
+   */
   readonly clock?: Clock;
-  /** Origins whose scripts get access; `*` for all. Absent: none. */
+  /**
+   * Origins whose scripts get access; `*` for all.
+   *
+   * @default new Set()
+   */
   readonly corsOrigins?: ReadonlySet<string>;
-  /** How many requests a holder may make in a minute; 0, or absent: any number. */
+  /**
+   * How many requests a holder may make in a minute; 0: any number.
+   *
+   * @default 0
+   */
   readonly rateLimit?: number;
-  /** Absent: nobody is notified of requests. */
+  /**
+   * Records requests.
+   *
+   * @default createExchange()
+   */
   readonly exchange?: Exchange;
-  /** Resolves if the storage is available. Absent: it is. */
+  /** Resolves if the storage is available. */
   readonly checkStorage?: () => Promise<void>;
-  /** Whether the service is stopping, and so not ready. Absent: it is not. */
+  /** Whether the service is stopping, and so not ready. */
   readonly isStopping?: () => boolean;
-  /** What `/metrics` responds with. Absent: there is no such path. */
+  /** What `/metrics` responds with. Without it there is no such path. */
   readonly metrics?: { readonly contentType: string; read(): Promise<string> };
+  /** As that of Hono's `createFactory`: registers middleware before the routes. */
+  readonly initApp?: ((app: Hono<Env>) => void) | undefined;
 }
 
 /** The methods that routes serve, by that of Hono's router. */
@@ -48,9 +75,17 @@ const STOPPING = new HttpError('service_unavailable', CLIENT_MESSAGES.stopping);
 const json = (body: string): Reply => ({ status: 200, headers: JSON_TYPE, body });
 
 /**
- * The service as a Hono application, for any runtime.
+ * The service as a Hono application, for any runtime. A program adds routes to it as to any other; below the base path they
+ * need a key. Hono runs middleware for the routes that are registered after it, so that for all requests comes with `initApp`.
  *
- * @example await createApp({ catalogue, authenticate }).request('/v1/pets', { headers: { authorization: `Bearer ${key}` } })
+ * @example
+ * const app = createApp({
+ *   catalogue,
+ *   authenticate,
+ *   initApp: (app) => app.use(timing()), // for every operation, error, 401 and 404
+ * });
+ * app.get('/hello', (c) => c.text('Hello')); // with a record, a request id and header fields
+ * await app.request('/v1/pets', { headers: { authorization: `Bearer ${key}` } });
  */
 export function createApp({
   catalogue,
@@ -64,59 +99,64 @@ export function createApp({
   checkStorage = async () => {},
   isStopping = () => false,
   metrics,
+  initApp,
 }: AppOptions): Hono<Env> {
   const app = new Hono<Env>();
-  if (corsOrigins.size > 0) app.use(allowOrigins(corsOrigins));
-
   const operations = OPERATIONS.map((operation) => operation({ catalogue, clock, basePath }));
-  const admit = createAdmission(authenticate, rateLimit === 0 ? null : createRateLimit(rateLimit));
-  for (const { method, path, handle, headers = {} } of operations) {
-    const route = basePath + path.replace(/\{(\w+)\}/, ':$1');
-    const values = Object.entries(headers).map(([name, { value }]) => [name, value]);
-    app[method](route, exchange.handler(route, handle, { admit, headers: Object.fromEntries(values) }));
+  const routeOf = (path: string) => basePath + path.replace(/\{(\w+)\}/, ':$1');
+
+  app.use(exchange.middleware);
+  if (corsOrigins.size > 0) app.use(allowOrigins(corsOrigins));
+  initApp?.(app);
+
+  for (const { method, path, headers } of operations) {
+    // Before the key is checked: rejections have these fields, too.
+    if (headers !== undefined) app[method](routeOf(path), addHeaders(headers));
   }
+  const admission = [exchange.shedLoad, requireKey(authenticate)];
+  if (rateLimit > 0) admission.push(limitRate(createRateLimit(rateLimit)));
+  for (const path of [`${basePath}/*`, '/mcp']) app.use(path, ...admission);
+  for (const { method, path, handle } of operations) app[method](routeOf(path), handle);
+  app.post('/mcp', mcp({ catalogue, corsOrigins, version }));
 
-  app.post('/mcp', exchange.handler('/mcp', mcp({ catalogue, corsOrigins, version }), { admit }));
-
-  const get = (path: string, handle: Handle) => app.get(path, exchange.handler(path, handle));
-  const ready: Handle = async () => {
+  app.get('/livez', (c) => respond(c, json('{"status":"live"}')));
+  app.on('GET', ['/readyz', '/healthz'], async (c) => {
     if (isStopping()) throw STOPPING;
     await checkStorage();
-    return json('{"status":"ready"}');
-  };
-  get('/livez', () => json('{"status":"live"}'));
-  get('/readyz', ready);
-  get('/healthz', ready);
+    return respond(c, json('{"status":"ready"}'));
+  });
   if (metrics !== undefined) {
     const headers = { 'content-type': metrics.contentType };
-    get('/metrics', async () => ({ status: 200, headers, body: await metrics.read() }));
+    app.get('/metrics', async (c) => respond(c, { status: 200, headers, body: await metrics.read() }));
   }
 
   let document: string | undefined;
-  get('/openapi.json', async () => {
+  app.get('/openapi.json', async (c) => {
     // Loaded on use: TypeBox takes a third of the time of a start.
     const { openApiDocument } = await import('./openapi/document.ts');
     document ??= openApiDocument(operations, basePath);
-    return json(document);
+    return respond(c, json(document));
   });
-  mountDocs(app);
+  app.route('/', docs());
 
-  const paths = [...new Set(operations.map(({ path }) => basePath + path))];
-  const reject = async ({ req }: Context<Env>): Promise<never> => {
+  app.notFound(rejectUnrouted(app, [...new Set(operations.map(({ path }) => basePath + path))]));
+  app.onError(respondToError);
+  return app;
+}
+
+/**
+ * Responds with 405 if routes serve the path with other methods, otherwise with 404.
+ *
+ * @param paths For the message.
+ */
+function rejectUnrouted(app: Hono<Env>, paths: readonly string[]): NotFoundHandler<Env> {
+  return (c) => {
     // Middleware matches every method.
     const routed = Object.entries(METHODS).filter(([method]) =>
-      app.router.match(method, req.path)[0].some(([[, route]]) => route.method === method),
+      app.router.match(method, c.req.path)[0].some(([[, route]]) => route.method === method),
     );
-    if (routed.length === 0) throw new HttpError('not_found', CLIENT_MESSAGES.noPath(paths));
+    if (routed.length === 0) return respondToError(new HttpError('not_found', CLIENT_MESSAGES.noPath(paths)), c);
     const allow = routed.flatMap(([, methods]) => methods).join(', ');
-    throw new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow });
+    return respondToError(new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow }), c);
   };
-  const rejectAnyone = exchange.handler(UNMATCHED, reject);
-  const rejectHolder = exchange.handler(UNMATCHED, reject, { admit });
-  app.notFound((c) => {
-    const { path } = c.req;
-    return path === basePath || path.startsWith(`${basePath}/`) ? rejectHolder(c) : rejectAnyone(c);
-  });
-  app.onError((error, c) => exchange.handler(UNMATCHED, () => Promise.reject(error))(c));
-  return app;
 }

@@ -1,9 +1,8 @@
 import { readCredentials } from '@animal-store/app-kit';
 import { type Authenticate, visiblePrefixOf } from '@animal-store/domain/transport';
+import type { Middleware } from './env.ts';
 import { HttpError } from './errors.ts';
-import type { Admit } from './handler.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
-import type { RateLimit } from './rate-limit.ts';
 
 // These errors are made once, because taking the stack costs more than the rest of a rejection.
 const MISSING_KEY = unauthorized(CLIENT_MESSAGES.missingKey, '');
@@ -14,18 +13,23 @@ function unauthorized(message: string, errorCode: string): HttpError {
   return new HttpError('unauthorized', message, { 'www-authenticate': `Bearer realm="animal-store"${errorCode}` });
 }
 
-/** Admits requests with a valid key, within its holder's quota. */
-export function createAdmission(authenticate: Authenticate, rateLimit: RateLimit | null): Admit {
-  return async (incoming) => {
+/** Rejects requests without a valid key. */
+export function requireKey(authenticate: Authenticate): Middleware {
+  return async (c, next) => {
+    const { incoming, record } = c.get('served');
     const field = incoming.header('authorization') ?? '';
     // Repeated fields, joined: each begins with a scheme and a space.
     const fields = field.includes(', ') ? field.split(/, (?=[\w-]+ )/) : [field];
     const credentials = readCredentials(fields);
-    if (credentials.kind === 'none') return { key: null, rejection: MISSING_KEY };
-    if (credentials.kind !== 'key') return { key: null, rejection: INVALID_KEY };
+    if (credentials.kind === 'none') throw MISSING_KEY;
+    if (credentials.kind !== 'key') throw INVALID_KEY;
     const key = await authenticate(credentials.key);
-    if (key !== null) return { key, ...(rateLimit?.(key.holder) ?? { rejection: null }) };
-    const prefix = visiblePrefixOf(credentials.key);
-    return { key, rejection: INVALID_KEY, ...(prefix !== null && { details: { key: prefix } }) };
+    if (key === null) {
+      const prefix = visiblePrefixOf(credentials.key);
+      if (prefix !== null) record.details = { key: prefix };
+      throw INVALID_KEY;
+    }
+    c.set('key', key);
+    await next();
   };
 }

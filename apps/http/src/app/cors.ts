@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import type { Env } from './handler.ts';
+import type { Env } from './env.ts';
 
 const OPTIONS = {
   allowMethods: ['GET', 'HEAD', 'POST'],

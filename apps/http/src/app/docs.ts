@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Hono } from 'hono';
-import { etag } from 'hono/etag';
+import { Hono } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
-import type { Env } from './handler.ts';
+import type { Env } from './env.ts';
+import type { HeaderFields } from './errors.ts';
+import { respond } from './exchange.ts';
 
 /** The files of the page by their paths, and the types of their contents. */
 const FILES = {
@@ -38,27 +39,32 @@ const POLICY = {
 async function load(file: string, type: string) {
   const plain = await readFile(new URL(file));
   const tag = createHash('sha256').update(plain).digest('base64url');
-  const headers = { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache', vary: 'Accept-Encoding' };
+  const represent = (body: Buffer<ArrayBuffer>, suffix: string, coding: HeaderFields) => ({
+    body,
+    validators: { 'cache-control': 'no-cache', vary: 'Accept-Encoding', etag: `"${tag}${suffix}"` },
+    content: { 'content-type': `${type}; charset=utf-8`, 'content-length': String(body.length), ...coding },
+  });
   return {
-    plain: { bytes: plain, headers: { ...headers, etag: `"${tag}"` } },
-    gzip: {
-      bytes: await promisify(gzip)(plain),
-      headers: { ...headers, etag: `"${tag}-gzip"`, 'content-encoding': 'gzip' },
-    },
+    plain: represent(plain, '', {}),
+    gzip: represent(await promisify(gzip)(plain), '-gzip', { 'content-encoding': 'gzip' }),
   };
 }
 
 /** RFC 9110, section 12.5.3. */
 const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i;
 
+/** RFC 9110, section 13.1.2. */
+const matches = (ifNoneMatch: string, etag: string) => ifNoneMatch === '*' || ifNoneMatch.includes(etag);
+
 /**
- * Serves the documentation page: Swagger UI over `openapi.json`. Nothing is loaded from elsewhere. Links are relative, so
- * that a proxy can put the page under a prefix.
+ * The documentation page: Swagger UI over `openapi.json`. Nothing is loaded from elsewhere. Links are relative, so that a proxy
+ * can put the page under a prefix.
  */
-export function mountDocs(app: Hono<Env>): void {
+export function docs(): Hono<Env> {
+  const app = new Hono<Env>();
   app.get('/', (c) => c.redirect('docs'));
   app.get('/docs/', (c) => c.redirect('../docs'));
-  app.use('/docs/*', secureHeaders(POLICY), etag());
+  app.use('/docs/*', secureHeaders(POLICY));
   for (const [path, [file, type]] of Object.entries(FILES)) {
     let loading: ReturnType<typeof load> | undefined;
     app.get(path, async (c) => {
@@ -68,8 +74,13 @@ export function mountDocs(app: Hono<Env>): void {
       });
       const representations = await loading;
       const isGzip = ACCEPTS_GZIP.test(c.req.header('accept-encoding') ?? '');
-      const { bytes, headers } = isGzip ? representations.gzip : representations.plain;
-      return new Response(bytes, { headers: { ...headers, 'content-length': String(bytes.length) } });
+      const { body, validators, content } = isGzip ? representations.gzip : representations.plain;
+      // Before a response with the body is made: that takes memory for as long as its client reads nothing.
+      if (matches(c.req.header('if-none-match') ?? '', validators.etag)) {
+        return respond(c, { status: 304, headers: validators, body: null });
+      }
+      return respond(c, { status: 200, headers: { ...validators, ...content }, body });
     });
   }
+  return app;
 }

@@ -5,10 +5,10 @@ import { CLIENT_MESSAGES } from './messages.ts';
 export type HeaderFields = Readonly<Record<string, string>>;
 
 /** A response before it is written. */
-export interface Reply {
+export interface Reply<Body = string> {
   readonly status: number;
   readonly headers: HeaderFields;
-  readonly body: string;
+  readonly body: Body;
 }
 
 export const JSON_TYPE: HeaderFields = { 'content-type': 'application/json' };

@@ -1,7 +1,10 @@
 import type { Context } from 'hono';
-import { errorResponse, type HeaderFields, OVERLOADED, type Reply } from './errors.ts';
-import type { Env, Handle, HandlerOptions } from './handler.ts';
+import { HTTPException } from 'hono/http-exception';
+import { matchedRoutes } from 'hono/route';
+import type { Env, Middleware, ServedRequest } from './env.ts';
+import { BODY_IS_TOO_LARGE, errorResponse, type HeaderFields, OVERLOADED, type Reply } from './errors.ts';
 import { fromFetch } from './incoming.ts';
+import { BODY_MAX_BYTES } from './messages.ts';
 import { beginRecord, type Observe, type RequestRecord, type Sender } from './record.ts';
 import { createTurn } from './turn.ts';
 
@@ -9,93 +12,141 @@ import { createTurn } from './turn.ts';
  * Header fields of every response (OWASP REST Security Cheat Sheet): no content sniffing, no caching, nothing for a browser to
  * run.
  */
-const SECURITY_HEADERS: HeaderFields = {
+const SECURITY_FIELDS: HeaderFields = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
 /** The route of requests that match none, in records. */
-export const UNMATCHED = 'unmatched';
+const UNMATCHED = 'unmatched';
 /** The route of bytes that are not a request, in records. */
 const UNPARSABLE = 'unparsable';
 
-/** How many requests whose body has arrived may be in flight. Beyond, requests that need admission are rejected. */
+/** How many requests whose body has arrived may be in flight. Beyond, operations are rejected. */
 const IN_FLIGHT_MAX = 1_000;
 
-/** Wraps handlers: admission, load shedding, records, request ids, errors as bodies. */
+export interface ExchangeOptions {
+  /** Are notified of each request, when its response is ready. */
+  readonly observers?: readonly Observe[];
+  /** Is notified of an error that an observer throws; the response is sent nevertheless. */
+  readonly onObserverError?: (error: unknown, record: Readonly<RequestRecord>) => void;
+  /**
+   * How many proxies in front of the service add the address of the client to X-Forwarded-For.
+   *
+   * @default 0
+   */
+  readonly trustedProxies?: number | undefined;
+}
+
+/** What every request gets, whatever its response: a record for the observers, an id, header fields. */
 export interface Exchange {
   /** How many requests have no response yet. */
   inFlight(): number;
-  /** Makes the one handler of a route. */
-  handler(route: string, handle: Handle, options?: HandlerOptions): (c: Context<Env>) => Promise<Response>;
-  /** The response to a request that no handler gets. */
+  /** For every path, before any other middleware. */
+  readonly middleware: Middleware;
+  /** Rejects requests with 503 while too many are in flight. */
+  readonly shedLoad: Middleware;
+  /** The response to a request that the application does not get. */
   reject(error: unknown, sender: Sender): Reply;
 }
 
-/**
- * @param observers Are notified of each request.
- * @param trustedProxies How many proxies in front of the service add the address of the client to X-Forwarded-For.
- */
-export function createExchange(observers: readonly Observe[] = [], trustedProxies = 0): Exchange {
+export function createExchange({
+  observers = [],
+  onObserverError,
+  trustedProxies = 0,
+}: ExchangeOptions = {}): Exchange {
   let inFlight = 0;
   /** How many of them wait for their bodies. */
   let receiving = 0;
   const endOfTurn = createTurn();
 
-  /** Notifies the observers, and returns the header fields of the response. */
-  function finish(record: RequestRecord, response: Reply, headers: HeaderFields): HeaderFields {
-    for (const observe of observers) observe(record, response);
-    return { ...headers, ...response.headers, 'x-request-id': record.id };
+  function notify(record: RequestRecord): void {
+    for (const observe of observers) {
+      try {
+        observe(record);
+      } catch (error) {
+        onObserverError?.(error, record);
+      }
+    }
   }
 
   return {
     inFlight: () => inFlight,
-    handler(route, handle, { headers: routeHeaders, admit } = {}) {
-      const fixedHeaders = { ...SECURITY_HEADERS, ...routeHeaders };
-      return async (c) => {
-        // `app.request()` gives no environment.
-        const incoming = c.env?.serverRequest ?? fromFetch(c.req.raw);
-        const record = beginRecord(incoming, c.req.method, route, trustedProxies);
-        let headers: HeaderFields = fixedHeaders;
-        let response: Reply;
-        inFlight += 1;
-        async function readBody(): Promise<Buffer> {
-          receiving += 1;
-          try {
-            return await incoming.readBody();
-          } finally {
-            receiving -= 1;
-          }
-        }
+    async middleware(c, next) {
+      // `app.request()` gives no environment.
+      const incoming = c.env?.serverRequest ?? fromFetch(c.req.raw);
+      const record = beginRecord(incoming, c.req.method, trustedProxies);
+      async function readBody(): Promise<Buffer> {
+        receiving += 1;
         try {
-          if (admit !== undefined) {
-            if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
-            const admission = await admit(incoming);
-            record.key = admission.key;
-            record.details = admission.details;
-            if (admission.headers !== undefined) headers = { ...headers, ...admission.headers };
-            if (admission.rejection !== null) throw admission.rejection;
-          }
-          const handled = await handle(c, { incoming, holder: record.key?.holder ?? '', readBody });
-          record.error = handled.error ?? null;
-          record.details = handled.details;
-          response = handled;
-        } catch (error) {
-          record.error = error;
-          response = errorResponse(error);
+          if (!c.req.raw.bodyUsed) return await incoming.readBody();
+          const body = Buffer.from(await c.req.arrayBuffer());
+          if (body.length > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
+          return body;
+        } finally {
+          receiving -= 1;
         }
-        inFlight -= 1;
-        await endOfTurn();
-        // A string and a plain header object take node-server's fast path.
-        return new Response(response.body, { status: response.status, headers: finish(record, response, headers) });
-      };
+      }
+      const served: ServedRequest = { incoming, record, fields: SECURITY_FIELDS, response: null, readBody };
+      c.set('served', served);
+      inFlight += 1;
+      try {
+        await next();
+      } catch (error) {
+        // Hono calls `onError` for instances of Error only.
+        c.res = respondToError(error, c);
+      }
+      inFlight -= 1;
+      if (c.res !== served.response) complete(c, served);
+      record.status = c.res.status;
+      record.key = c.get('key') ?? null;
+      // Middleware matches every method.
+      record.route = matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? UNMATCHED;
+      await endOfTurn();
+      notify(record);
+    },
+    shedLoad(_, next) {
+      if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
+      return next();
     },
     reject(error, sender) {
+      const record = beginRecord(sender, sender.method ?? '-', trustedProxies);
+      const { status, headers, body } = errorResponse(error);
       const route = sender.method === undefined ? UNPARSABLE : UNMATCHED;
-      const record = { ...beginRecord(sender, sender.method ?? '-', route, trustedProxies), error };
-      const response = errorResponse(error);
-      return { ...response, headers: finish(record, response, SECURITY_HEADERS) };
+      notify(Object.assign(record, { error, status, route, bytes: Buffer.byteLength(body) }));
+      return { status, headers: { ...SECURITY_FIELDS, ...headers, 'x-request-id': record.id }, body };
     },
   };
+}
+
+/**
+ * Makes the response of a handler, with all its header fields at once: a plain object takes the fast path of @hono/node-server,
+ * which `c.header()` and `c.json()` leave.
+ */
+export function respond(c: Context<Env>, reply: Reply<string | Uint8Array<ArrayBuffer> | null>): Response {
+  const served = c.get('served');
+  const { fields, record } = served;
+  const { status, headers, body } = reply;
+  record.bytes = body === null ? 0 : Buffer.byteLength(body);
+  // An empty text would get a Content-Type.
+  const content = body === '' ? null : body;
+  served.response = new Response(content, { status, headers: { ...fields, ...headers, 'x-request-id': record.id } });
+  return served.response;
+}
+
+/** For `app.onError`: the response to a request that ended in an error, with an Error body unless it is Hono's own. */
+export function respondToError(error: unknown, c: Context<Env>): Response {
+  if (error instanceof HTTPException) return error.getResponse();
+  c.get('served').record.error = error;
+  return respond(c, errorResponse(error));
+}
+
+/** Gives a response that `respond` has not made, or that middleware has replaced, the header fields that it lacks. */
+function complete(c: Context<Env>, { fields, record }: ServedRequest): void {
+  const length = c.res.headers.get('content-length');
+  if (length !== null) record.bytes = Number(length);
+  for (const [name, value] of Object.entries({ ...fields, 'x-request-id': record.id })) {
+    if (!c.res.headers.has(name)) c.header(name, value);
+  }
 }

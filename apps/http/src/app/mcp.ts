@@ -1,6 +1,8 @@
 import type { Catalogue } from '@animal-store/domain';
-import { errorCode, type HeaderFields, HttpError } from './errors.ts';
-import type { Handle } from './handler.ts';
+import type { Handler } from 'hono';
+import type { Env } from './env.ts';
+import { HttpError } from './errors.ts';
+import { respond } from './exchange.ts';
 import { requireJson } from './json.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 
@@ -17,8 +19,9 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
  * `POST /mcp`: the use cases as tools of the Model Context Protocol, over Streamable HTTP without sessions. Errors before the
  * SDK have the Error shape, later ones that of JSON-RPC.
  */
-export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handle {
-  return async (c, { incoming, holder, readBody }) => {
+export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handler<Env> {
+  return async (c) => {
+    const { incoming, record, readBody } = c.get('served');
     // MCP, Streamable HTTP, security warning: a page could reach a service that listens on this machine (DNS rebinding).
     const origin = incoming.header('origin');
     if (origin !== undefined && !corsOrigins.has('*') && !corsOrigins.has(origin)) {
@@ -28,16 +31,14 @@ export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handle {
     }
     requireJson(incoming);
     const body = await readBody();
-    let details: HeaderFields = {};
-    let failure: unknown = null;
     const onCall = (tool: string, error: unknown) => {
-      details = error === null ? { tool } : { tool, error: errorCode(error) };
-      failure = error;
+      record.details = { tool };
+      record.error = error;
     };
     // Loaded on use: the SDK takes as long as the rest of a start.
     const { serveHttp } = await import('@animal-store/mcp-tools/http');
-    const reply = await serveHttp({ catalogue, holder, version, onCall }, c.req.raw, body);
-    return { ...reply, details, error: failure };
+    const { holder } = c.get('key');
+    return respond(c, await serveHttp({ catalogue, holder, version, onCall }, c.req.raw, body));
   };
 }
 

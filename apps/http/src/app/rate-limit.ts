@@ -1,3 +1,4 @@
+import type { Middleware } from './env.ts';
 import { type HeaderFields, HttpError } from './errors.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 
@@ -46,5 +47,16 @@ export function createRateLimit(limit: number, clock = () => performance.now()):
     if (window.requests <= limit) return { headers, rejection: null };
     const message = CLIENT_MESSAGES.quotaUsedUp(limit, seconds(WINDOW), wait);
     return { headers, rejection: new HttpError('too_many_requests', message, { 'retry-after': String(wait) }) };
+  };
+}
+
+/** Rejects requests of holders that have used up their quota. */
+export function limitRate(count: RateLimit): Middleware {
+  return (c, next) => {
+    const served = c.get('served');
+    const { headers, rejection } = count(c.get('key').holder);
+    served.fields = { ...served.fields, ...headers };
+    if (rejection !== null) throw rejection;
+    return next();
   };
 }

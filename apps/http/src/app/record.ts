@@ -1,14 +1,14 @@
 import type { AuthenticatedKey } from '@animal-store/domain/transport';
-import type { HeaderFields, Reply } from './errors.ts';
+import type { HeaderFields } from './errors.ts';
 import type { Incoming } from './incoming.ts';
 
-/** One request for the log and the metrics. */
+/** One request and its response, for the log and the metrics. */
 export interface RequestRecord {
   /** The X-Request-Id of the request if it is well-formed, otherwise a new UUID; returned with the response. */
   readonly id: string;
   readonly method: string;
   /** The path with the names of its parameters, or `unmatched`: one of few values, whatever a client sends. */
-  readonly route: string;
+  route: string;
   /** The trace id of the request's traceparent (W3C Trace Context, level 2), or null. */
   readonly traceId: string | null;
   /** On the monotonic clock of `performance.now()`, in milliseconds. */
@@ -16,18 +16,22 @@ export interface RequestRecord {
   /** The address of the client, one of IPv4 without the prefix of IPv6; null if it is unknown. */
   readonly client: string | null;
   /** The key of the request, if it is valid. */
-  readonly key: AuthenticatedKey | null;
+  key: AuthenticatedKey | null;
   /** The error that became the response, or null. */
-  readonly error: unknown;
+  error: unknown;
   /** Further fields of the line in the log. */
-  readonly details: HeaderFields | undefined;
+  details: HeaderFields | undefined;
+  /** Of the response. */
+  status: number;
+  /** Of the body of the response; undefined if it is unknown. */
+  bytes: number | undefined;
 }
 
 /** What a record takes from a request. Of bytes that are not one only the address is known. */
 export type Sender = Pick<Incoming, 'clientAddress'> & Partial<Incoming> & { readonly method?: string | undefined };
 
-/** Is notified of each request with its response. */
-export type Observe = (record: RequestRecord, response: Reply) => void;
+/** Is notified of a request and its response. */
+export type Observe = (record: Readonly<RequestRecord>) => void;
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
@@ -37,11 +41,11 @@ const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[
 const ENTRY = /^(?:(\d+(?:\.\d+){3})(?::\d+)?|\[?([\da-f:]+(?:\.\d+){0,3})(?:\](?::\d+)?)?)$/i;
 
 /**
- * Begins the record of a request. exchange.ts sets its key, error and details before observers get it.
+ * Begins the record of a request. Middleware and handlers set the rest before observers get it.
  *
  * @param trustedProxies How many proxies add an address to X-Forwarded-For.
  */
-export function beginRecord(sender: Sender, method: string, route: string, trustedProxies: number) {
+export function beginRecord(sender: Sender, method: string, trustedProxies: number): RequestRecord {
   const id = sender.header?.('x-request-id');
   const traceparent = sender.header?.('traceparent');
   const forwarded = trustedProxies > 0 ? sender.header?.('x-forwarded-for') : undefined;
@@ -49,13 +53,15 @@ export function beginRecord(sender: Sender, method: string, route: string, trust
   return {
     id: id !== undefined && REQUEST_ID.test(id) ? id : crypto.randomUUID(),
     method,
-    route,
+    route: '',
     traceId: traceparent === undefined ? null : (TRACEPARENT.exec(traceparent)?.[1] ?? null),
     startedAt: performance.now(),
     client: client?.replace(IPV4_IN_IPV6, '') ?? null,
-    key: null as AuthenticatedKey | null,
-    error: null as unknown,
-    details: undefined as HeaderFields | undefined,
+    key: null,
+    error: null,
+    details: undefined,
+    status: 0,
+    bytes: undefined,
   };
 }
 

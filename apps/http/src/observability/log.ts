@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/domain';
 import { reasonOf } from '@animal-store/domain/transport';
 import pino, { type Logger } from 'pino';
 import sonicBoom from 'sonic-boom';
-import { isUnexpected, OVERLOADED } from '../app/errors.ts';
+import { errorCode, isUnexpected, OVERLOADED } from '../app/errors.ts';
 import type { Observe } from '../app/record.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -107,7 +107,7 @@ export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottl
   }
   // pino writes the fields of a child as text once. Methods, statuses and routes are few.
   const children = new Map<string, Pick<Log, 'debug' | 'info'>>();
-  return ({ id, method, route, traceId, startedAt, client, key, error, details }, { status, body }) => {
+  return ({ id, method, route, status, traceId, startedAt, client, key, error, details, bytes }) => {
     if (error !== null) report(error, id);
     const kind = `${method} ${status} ${route}`;
     let child = children.get(kind);
@@ -117,12 +117,13 @@ export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottl
     }
     const line = {
       duration: Math.round((performance.now() - startedAt) * 1000) / 1000,
-      bytes: Buffer.byteLength(body),
+      bytes,
       requestId: id,
       client: client ?? undefined,
       traceId: traceId ?? undefined,
       keyId: key?.id,
       holder: key?.holder,
+      error: error === null ? undefined : errorCode(error),
       ...details,
     };
     if (status === 401 || (status < 400 && PROBES.has(route))) child.debug(line, 'request');

@@ -108,7 +108,7 @@ export function createMetrics({ version, inFlight, droppedLines, storageCheck }:
     };
 
   return {
-    observe({ method, route, startedAt, error }, { status }) {
+    observe({ method, route, status, startedAt, error }) {
       if (error !== null && isUnexpected(error)) defects.inc();
       requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
     },

@@ -1,5 +1,6 @@
 import { LIMITS, type NewPet } from '@animal-store/domain';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
+import { respond } from '../exchange.ts';
 import { parseJson, requireJson, toJson } from '../json.ts';
 import { BODY_MAX_BYTES, CLIENT_MESSAGES } from '../messages.ts';
 import {
@@ -21,17 +22,19 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
   return {
     method: 'post',
     path: '/pets',
-    async handle(_, { incoming, holder, readBody }) {
+    async handle(c) {
+      const { incoming, readBody } = c.get('served');
       requireJson(incoming);
       const newPet = parseJson(await readBody()) as NewPet;
       const key = incoming.header('idempotency-key');
       // Repeated fields are joined with a comma and a space, which no key may contain.
       const count = key?.split(', ').length ?? 0;
       if (count > 1) throw invalidRequest(CLIENT_MESSAGES.notOnce('Idempotency-Key', count));
+      const { holder } = c.get('key');
       const { pet, created } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder, key });
       const location = `${basePath}/pets/${pet.id}`;
       const headers = created ? { location } : { location, 'idempotent-replayed': 'true' };
-      return { status: 201, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(toJson(pet)) };
+      return respond(c, { status: 201, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(toJson(pet)) });
     },
     description: {
       operationId: 'createPet',

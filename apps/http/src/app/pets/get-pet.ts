@@ -1,6 +1,7 @@
 import { LIMITS } from '@animal-store/domain';
 import { quote } from '@animal-store/domain/transport';
 import { HttpError, JSON_TYPE } from '../errors.ts';
+import { respond } from '../exchange.ts';
 import { toJson } from '../json.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, errorContent, jsonContent, parameter } from '../openapi/responses.ts';
@@ -35,13 +36,13 @@ export function getPet({ catalogue, clock, basePath }: OperationDependencies): O
         description: 'The replacement of the operation (RFC 5829).',
       },
     },
-    async handle({ req }) {
+    async handle(c) {
       if (clock() >= REMOVED_AT) throw new HttpError('endpoint_removed', removed);
-      const text = req.param('petId') ?? '';
+      const text = c.req.param('petId') ?? '';
       if (!DECIMAL.test(text) || BigInt(text) > LIMITS.id.max)
         throw new HttpError('pet_not_found', CLIENT_MESSAGES.noPet(quote(text)));
       const pet = await catalogue.getPet(BigInt(text));
-      return { status: 200, headers: JSON_TYPE, body: JSON.stringify(toJson(pet)) };
+      return respond(c, { status: 200, headers: JSON_TYPE, body: JSON.stringify(toJson(pet)) });
     },
     description: {
       operationId: 'getPet',

@@ -1,6 +1,7 @@
 import { LIMITS, type PetQuery } from '@animal-store/domain';
 import type { HonoRequest } from 'hono';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
+import { respond } from '../exchange.ts';
 import { toJson } from '../json.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, jsonContent, optionalHeader, parameter, ref } from '../openapi/responses.ts';
@@ -21,12 +22,12 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
   return {
     method: 'get',
     path: '/pets',
-    async handle({ req }) {
-      const query = readQuery(req);
+    async handle(c) {
+      const query = readQuery(c.req);
       const { pets, next } = await catalogue.listPets(query);
       // A page that is not the last is full.
       const headers = next === null ? JSON_TYPE : { ...JSON_TYPE, link: linkToNext(pets.length, query.status, next) };
-      return { status: 200, headers, body: JSON.stringify(pets.map(toJson)) };
+      return respond(c, { status: 200, headers, body: JSON.stringify(pets.map(toJson)) });
     },
     description: {
       operationId: 'listPets',

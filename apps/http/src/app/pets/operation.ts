@@ -1,5 +1,6 @@
 import type { Catalogue, Clock } from '@animal-store/domain';
-import type { Handle } from '../handler.ts';
+import type { Handler } from 'hono';
+import type { Env, Middleware } from '../env.ts';
 import type { OperationDescription } from '../openapi/responses.ts';
 
 /** One operation of the interface: its route, its handler and its description. */
@@ -12,11 +13,9 @@ export interface Operation {
   /**
    * Reads the request, calls the use case and returns the response. It runs for requests with a valid key only.
    *
-   * It is the one handler of its route, without middleware: Hono composes two handlers with promises, at twice the CPU.
-   *
    * @throws HttpError, DomainError
    */
-  readonly handle: Handle;
+  readonly handle: Handler<Env>;
   readonly description: OperationDescription;
 }
 
@@ -25,4 +24,14 @@ export interface OperationDependencies {
   readonly clock: Clock;
   /** Where the paths of the operations begin: `/v1`, without a trailing slash. */
   readonly basePath: string;
+}
+
+/** Adds the header fields of an operation to each of its responses. */
+export function addHeaders(headers: NonNullable<Operation['headers']>): Middleware {
+  const fields = Object.fromEntries(Object.entries(headers).map(([name, { value }]) => [name, value]));
+  return (c, next) => {
+    const served = c.get('served');
+    served.fields = { ...served.fields, ...fields };
+    return next();
+  };
 }
