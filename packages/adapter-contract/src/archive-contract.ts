@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@animal-store/domain';
-import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
+import type { PetArchive, Storage, StoredPet } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
+import { inEach } from './interruption.ts';
+import { expectNoLateCreations } from './late-creations.ts';
 import {
   added,
   everyPage,
@@ -119,5 +121,13 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
       await archive.restore([]);
       expect(await archive.read(0n, 1_000)).toStrictEqual([first, last]);
     });
+
+    const { waits } = adapter;
+    if (waits !== undefined) {
+      test('shows that no creation began after its call had failed, and that they work within a second of a wait', () =>
+        inEach(adapter, Object.entries(waits), (interruption) =>
+          expectNoLateCreations(interruption.storage as Required<Storage>, interruption),
+        ));
+    }
   });
 }

@@ -12,6 +12,7 @@ import { sharedPlaceContract } from './shared-place-contract.ts';
 import { type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
 
 export { archiveContract } from './archive-contract.ts';
+export { expectNoLateCreations } from './late-creations.ts';
 export { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 export {
   behindProxy,
@@ -25,7 +26,7 @@ export {
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** A test needs each of them. */
-const OPTIONAL = ['outages', 'losses', 'misconfiguredPlaces', 'laterFormat', 'expire', 'secrets'] as const;
+const OPTIONAL = ['outages', 'waits', 'losses', 'misconfiguredPlaces', 'laterFormat', 'expire', 'secrets'] as const;
 
 /**
  * Declares every test that a storage adapter must pass, and writes a line with what was not given, so that no test has passed

@@ -23,6 +23,12 @@ export interface StorageUnderTest<Place> {
   readonly outages: Outages<Place> | 'not tested';
 
   /**
+   * The ways in which writes can wait at a place for longer than a call may take, by name: a lock of another program. Reads may
+   * work meanwhile. It needs an archive, which says when a pet was created.
+   */
+  readonly waits?: Outages<Place>;
+
+  /**
    * The ways in which an administrator can take away what is stored at a place while a storage has it open, and bring it back,
    * by name: a table that is renamed, a file that is moved.
    */

@@ -128,6 +128,29 @@ describe('createBatches', () => {
     expect(items()).toEqual([[1], [3]]);
   });
 
+  test('tells the work when the first of its callers gives up', async () => {
+    const deadlines: number[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const add = createBatches<number, number>(
+      async (items, deadline) => {
+        deadlines.push(deadline);
+        await promise;
+        return items;
+      },
+      { maxItems: 2, timeout: 10_000 },
+    );
+    const begin = performance.now();
+    const calls = [add(1)];
+    await settle();
+    for (const item of [2, 3]) {
+      vi.advanceTimersByTime(100);
+      calls.push(add(item));
+    }
+    resolve();
+    await Promise.all(calls);
+    expect(deadlines).toEqual([begin + 2_200, begin + 2_300]);
+  });
+
   const fewResults = new TypeError('the work of a batch has no 2 results');
   test.each<[() => unknown, Error]>([
     [fail, new TypeError('down')],

@@ -2,8 +2,12 @@ import { unavailable } from '@animal-store/domain/ports';
 import { BUDGET } from './budget.ts';
 import { withTimeout } from './resource.ts';
 
-/** Runs a batch of one item or more. Resolves to the result of each item, in their order; an Error rejects its item alone. */
-export type BatchWork<T, R> = (items: readonly T[]) => Promise<readonly (R | Error)[]>;
+/**
+ * Runs a batch of one item or more. Resolves to the result of each item, in their order; an Error rejects its item alone.
+ *
+ * @param deadline When the first of its callers gives up, on the clock of `performance.now`. Nothing is written after it.
+ */
+export type BatchWork<T, R> = (items: readonly T[], deadline: number) => Promise<readonly (R | Error)[]>;
 
 export interface BatchOptions {
   /** How many items a batch has at most: 1 or more. */
@@ -52,15 +56,16 @@ export function createBatches<T, R>(
     // Calls that waited longer than the limit: their callers have given up.
     const late = performance.now() - BUDGET.call;
     while (waiting[0] !== undefined && waiting[0].since < late) waiting.shift()?.reject(unavailable());
-    while (running < parallel && waiting.length > 0) {
+    for (let first = waiting[0]; first !== undefined && running < parallel; first = waiting[0]) {
       running += 1;
-      withTimeout(run(waiting.splice(0, maxItems)), timeout).then(end, end);
+      withTimeout(run(waiting.splice(0, maxItems), first.since + BUDGET.call), timeout).then(end, end);
     }
   }
 
-  async function run(batch: readonly Waiting<T, R>[]): Promise<void> {
+  async function run(batch: readonly Waiting<T, R>[], deadline: number): Promise<void> {
+    const items = batch.map(({ item }) => item);
     try {
-      const results = await work(batch.map(({ item }) => item));
+      const results = await work(items, deadline);
       if (results?.length !== batch.length) throw new TypeError(`the work of a batch has no ${batch.length} results`);
       for (const [index, { resolve, reject }] of batch.entries()) {
         const result = results[index] as R | Error;

@@ -5,4 +5,4 @@ export { BUDGET } from './budget.ts';
 export { createStorage, type Driver, type Methods } from './create-storage.ts';
 export { otherDatabase } from './identity.ts';
 export { readPages } from './pages.ts';
-export { createResource, type Resource, type ResourceOptions } from './resource.ts';
+export { createResource, type Resource, type ResourceOptions, withTimeout } from './resource.ts';

@@ -1,3 +1,4 @@
+import { BUDGET } from '@animal-store/adapter-kit';
 import type { Db } from 'mongodb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createIds } from './ids.ts';
@@ -13,13 +14,14 @@ function counter() {
   async function updateOne(_: object, { $max }: { $max: { last: bigint } }) {
     state.last = $max.last;
   }
-  const { take, raiseTo } = createIds({ collection: () => ({ findOneAndUpdate, updateOne }) } as unknown as Db);
-  return Object.assign(state, { take, raiseTo, findOneAndUpdate });
+  const ids = createIds({ collection: () => ({ findOneAndUpdate, updateOne }) } as unknown as Db);
+  const take = (count: number, timeout = BUDGET.call) => ids.take(count, performance.now() + timeout);
+  return Object.assign(state, { take, raiseTo: ids.raiseTo, findOneAndUpdate });
 }
 
 const idsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(first + index));
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
 test('ids ascend without a gap, in the order of the calls, and are reserved by a few writes', async () => {
@@ -59,4 +61,32 @@ test('a reservation that fails rejects its call, and no later one, which uses no
   findOneAndUpdate.mockRejectedValueOnce(new Error('no primary'));
   const calls = await Promise.allSettled([take(8), take(1)]);
   expect(calls).toMatchObject([{ reason: { message: 'no primary' } }, { value: 10n }]);
+});
+
+test('a call that has waited beyond its deadline for the reservation of another begins none', async () => {
+  const { take, findOneAndUpdate } = counter();
+  findOneAndUpdate.mockImplementationOnce(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    throw new Error('operation exceeded time limit');
+  });
+  const calls = Promise.allSettled([take(1), take(1, 1_000), take(1, 1_499), take(1)]);
+  await vi.advanceTimersByTimeAsync(1_500);
+  const [failed, ...waited] = await calls;
+  expect(failed).toMatchObject({ reason: { message: 'operation exceeded time limit' } });
+  const late = { reason: { code: 'storage_unavailable', cause: { message: 'the storage could not begin in time' } } };
+  expect(waited).toMatchObject([late, late, { value: 1n }]);
+  expect(findOneAndUpdate).toHaveBeenCalledTimes(2);
+});
+
+test('a reservation without a response delays no call for longer than its own', async () => {
+  const { take, findOneAndUpdate } = counter();
+  const response = Promise.withResolvers<{ last: bigint }>();
+  findOneAndUpdate.mockReturnValueOnce(response.promise);
+  const silent = take(1).catch(({ name }) => name);
+  const next = take(1, 10_000);
+  await vi.advanceTimersByTimeAsync(BUDGET.call);
+  expect([await silent, await next]).toEqual(['TimeoutError', 1n]);
+  // Its ids are not used: they are below those that were taken meanwhile.
+  response.resolve({ last: -7n });
+  expect(await take(1)).toBe(2n);
 });

@@ -1,4 +1,6 @@
+import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import type { Db, Long } from 'mongodb';
+import { requireTime } from './deadline.ts';
 import { TIME_LIMITS } from './url.ts';
 
 /** The last id that any process has reserved. */
@@ -28,18 +30,8 @@ export function createIds(db: Db) {
   let next = 0n;
   let end = 0n;
   let expiresAt = 0;
-  let queue: Promise<unknown> = Promise.resolve();
-
-  async function takeNow(count: number): Promise<bigint> {
-    if (performance.now() >= expiresAt) {
-      size = 0;
-      next = end;
-    }
-    if (end - next < count) await reserve(Math.max(count, Math.min(GROWTH * size, MAX_SIZE)));
-    const first = next;
-    next += BigInt(count);
-    return first;
-  }
+  /** Settles when the reservation that runs has ended; null if none runs. */
+  let reserving: Promise<unknown> | null = null;
 
   /** Reserves this many ids, above all reserved before. What is left of the latest reservation is not used, also if this fails. */
   async function reserve(count: number): Promise<void> {
@@ -47,7 +39,9 @@ export function createIds(db: Db) {
     // Before the command: `raiseTo` may set it to 0 meanwhile.
     expiresAt = performance.now() + TTL;
     const options = { upsert: true, returnDocument: 'after', maxTimeMS } as const;
-    const counter = await counters.findOneAndUpdate(COUNTER, { $inc: { last: BigInt(count) } }, options);
+    const reservation = counters.findOneAndUpdate(COUNTER, { $inc: { last: BigInt(count) } }, options);
+    // What comes later is not used.
+    const counter = await withTimeout(reservation, BUDGET.call);
     end = BigInt(String((counter as CounterDocument).last)) + 1n;
     next = end - BigInt(count);
     size = count;
@@ -55,14 +49,30 @@ export function createIds(db: Db) {
 
   return {
     /**
-     * Takes ids that follow each other, above those of every earlier call. Returns the first of them. Calls run one after the
-     * other, so that each finds what the one before it has reserved.
+     * Takes ids that follow each other, above those of every earlier call. Returns the first of them. One reservation runs at a
+     * time; the calls that wait for it continue in their order, each with what the one before it has left.
+     *
+     * @throws DomainError `storage_unavailable` if ids are to be reserved after the deadline.
      */
-    take(count: number): Promise<bigint> {
-      const work = () => takeNow(count);
-      const taken = queue.then(work, work);
-      queue = taken;
-      return taken;
+    async take(count: number, deadline: number): Promise<bigint> {
+      while (reserving !== null) await reserving;
+      if (performance.now() >= expiresAt) {
+        size = 0;
+        next = end;
+      }
+      if (end - next < count) {
+        requireTime(deadline);
+        const reservation = reserve(Math.max(count, Math.min(GROWTH * size, MAX_SIZE)));
+        const ended = () => {
+          reserving = null;
+        };
+        // Later than `reservation`, so that this call takes its ids first.
+        reserving = reservation.then(ended, ended);
+        await reservation;
+      }
+      const first = next;
+      next += BigInt(count);
+      return first;
     },
 
     /**

@@ -8,6 +8,7 @@ import {
   type MongoClient,
   MongoServerError,
 } from 'mongodb';
+import { deadlineFromNow, requireTime } from './deadline.ts';
 import { decodeDocument, decodePet, type NewDocument, type PetDocument, petOf } from './documents.ts';
 import { isDuplicateKey } from './failures.ts';
 import { createIds } from './ids.ts';
@@ -48,7 +49,7 @@ export function createInsertions(
 
   /** Group commit: one write, which the majority confirms once, stores all pets that come while insertions are in flight. */
   const create = createBatches<NewDocument, Creation | null>(
-    (batch) => client.withSession(SESSION, (session) => createAll(batch, session)),
+    (batch, deadline) => client.withSession(SESSION, (session) => createAll(batch, session, deadline)),
     { maxItems: MAX_INSERTED, parallel: PARALLEL_INSERTIONS, timeout: TIME_LIMITS.batch },
   );
 
@@ -61,7 +62,7 @@ export function createInsertions(
    * | rejected by the schema                           | the error                                                   |
    * | unknown; or a further step fails                 | the error, for all that are left; others stay created       |
    */
-  async function createAll(batch: readonly NewDocument[], session: ClientSession) {
+  async function createAll(batch: readonly NewDocument[], session: ClientSession, deadline: number) {
     const outcomes: Outcomes = new Map();
     const isRejected = (pet: NewDocument) => isDuplicateKey(outcomes.get(pet));
     /** Those whose outcome the next step may change. If it throws, they get its error, and the others keep theirs. */
@@ -69,7 +70,7 @@ export function createInsertions(
     try {
       for (let tried = 1; rest.length > 0 && tried <= MAX_TRIES; tried += 1) {
         if (tried > 1) await raiseCounter(session);
-        const errors = await insertNew(rest, outcomes, session);
+        const errors = await insertNew(rest, outcomes, session, deadline);
         if (errors === 0) break;
         rest = rest.filter(isRejected);
         await findEarlier(rest, outcomes, session);
@@ -82,13 +83,18 @@ export function createInsertions(
   }
 
   /** Inserts pets under new ids. Returns how many the server has rejected. */
-  async function insertNew(rest: readonly NewDocument[], outcomes: Outcomes, session: ClientSession): Promise<number> {
+  async function insertNew(
+    rest: readonly NewDocument[],
+    outcomes: Outcomes,
+    session: ClientSession,
+    deadline: number,
+  ): Promise<number> {
     await checkWritable();
     // As late as possible, so that ids are stored nearly in order.
-    const first = await ids.take(rest.length);
+    const first = await ids.take(rest.length, deadline);
     const createdAt = new Date();
     const documents = rest.map((pet, index) => ({ _id: first + BigInt(index), ...pet, createdAt }));
-    const errors = await insertAll(documents, session);
+    const errors = await insertAll(documents, session, deadline);
     for (const [index, document] of documents.entries()) {
       outcomes.set(rest[index] as NewDocument, errors.get(document) ?? { pet: petOf(document), created: true });
     }
@@ -117,9 +123,10 @@ export function createInsertions(
 
   /** Restores pets, and leaves out those whose id or idempotency key is stored. */
   async function restore(documents: readonly PetDocument[]): Promise<void> {
+    const deadline = deadlineFromNow();
     await checkWritable();
     await client.withSession(SESSION, async (session) => {
-      const errors = documents.length === 0 ? new Map() : await insertAll(documents, session);
+      const errors = documents.length === 0 ? new Map() : await insertAll(documents, session, deadline);
       if (errors.size > 0) await requireStored(errors, session);
       await raiseCounter(session);
     });
@@ -139,10 +146,10 @@ export function createInsertions(
    * Inserts pets. Returns the server's errors of those that it rejected. Throws unless every document is either inserted or
    * rejected: otherwise we don't know which exist.
    */
-  async function insertAll(documents: readonly PetDocument[], session: ClientSession) {
+  async function insertAll(documents: readonly PetDocument[], session: ClientSession, deadline: number) {
+    const maxTimeMS = requireTime(deadline);
     const errors = new Map<PetDocument, MongoServerError>();
     try {
-      const { operation: maxTimeMS } = TIME_LIMITS;
       await pets.insertMany(documents, { ordered: false, ignoreUndefined: true, session, maxTimeMS });
     } catch (failure) {
       if (!(failure instanceof MongoBulkWriteError)) throw failure;

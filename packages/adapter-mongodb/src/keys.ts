@@ -2,8 +2,8 @@ import type { Resource } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Database } from './connection.ts';
+import { deadlineFromNow, requireTime } from './deadline.ts';
 import { isDuplicateKey } from './failures.ts';
-import { TIME_LIMITS } from './url.ts';
 
 /** The record of an API key as it is stored. */
 export interface KeyDocument extends Omit<ApiKey, 'id' | 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'> {
@@ -14,53 +14,52 @@ export interface KeyDocument extends Omit<ApiKey, 'id' | 'createdAt' | 'expiresA
   readonly lastUsedAt: Date | null;
 }
 
-const BOUNDED = { maxTimeMS: TIME_LIMITS.operation };
-
 type Keys = Pick<Database, 'keys' | 'barrier' | 'checkWritable'>;
 
 export function createMongoApiKeyRepository(database: Resource<Keys>): ApiKeyRepository {
   /** Checks the collections before reads, too: a query of the driver names none by its UUID. */
-  function call<R>(work: (opened: Keys) => Promise<R>): Promise<R> {
+  function call<R>(work: (opened: Keys, bounded: { maxTimeMS: number }) => Promise<R>): Promise<R> {
+    const deadline = deadlineFromNow();
     return database.call(async (opened) => {
       await opened.checkWritable();
-      return work(opened);
+      return work(opened, { maxTimeMS: requireTime(deadline) });
     });
   }
 
   return {
     add: (key) =>
-      call(async ({ keys }) => {
+      call(async ({ keys }, bounded) => {
         try {
-          await keys.insertOne(documentOf(key), BOUNDED);
+          await keys.insertOne(documentOf(key), bounded);
         } catch (failure) {
           if (!isDuplicateKey(failure)) throw failure;
         }
       }),
 
     find: (digest) =>
-      call(async ({ keys, barrier }) => {
-        const document = await barrier(() => keys.findOne({ digest }, BOUNDED));
+      call(async ({ keys, barrier }, bounded) => {
+        const document = await barrier(() => keys.findOne({ digest }, bounded));
         return document && apiKeyOf(document);
       }),
 
     list: ({ after, limit }) =>
-      call(async ({ keys, barrier }) => {
-        const options = { sort: { _id: 1 }, limit, ...BOUNDED } as const;
+      call(async ({ keys, barrier }, bounded) => {
+        const options = { sort: { _id: 1 }, limit, ...bounded } as const;
         const documents = await barrier(() => keys.find({ _id: { $gt: after } }, options).toArray());
         return documents.map(apiKeyOf);
       }),
 
     revoke: (id, at) =>
-      call(async ({ keys }) => {
+      call(async ({ keys }, bounded) => {
         const revokedAt = { $ifNull: ['$revokedAt', new Date(at)] };
-        const options = { returnDocument: 'after', ...BOUNDED } as const;
+        const options = { returnDocument: 'after', ...bounded } as const;
         const document = await keys.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
         return document && apiKeyOf(document);
       }),
 
     recordUse: (id, at) =>
-      call(async ({ keys }) => {
-        await keys.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, BOUNDED);
+      call(async ({ keys }, bounded) => {
+        await keys.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, bounded);
       }),
   };
 }

@@ -1,27 +1,28 @@
+import { BUDGET } from '@animal-store/adapter-kit';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 
-/** In milliseconds. A call ends after 2.2 seconds. */
+/** In milliseconds. */
 export const TIME_LIMITS = {
   /** The work on the server, and the wait for the majority of its members. */
-  operation: 1_500,
-  /** How long a batch delays the next one of its kind. */
-  batch: 500,
+  operation: BUDGET.server,
+  /** How long a batch delays the next one of its kind: the next one begins while its callers still have the time of the driver. */
+  batch: BUDGET.call - BUDGET.driver,
 };
 
 /** They override the URL. */
 const OPTIONS: MongoClientOptions = {
   appName: 'animal-store',
   // Finding the primary.
-  serverSelectionTimeoutMS: 2_000,
+  serverSelectionTimeoutMS: BUDGET.driver,
   // Opening a socket, the handshake of TLS included.
-  connectTimeoutMS: 1_000,
+  connectTimeoutMS: BUDGET.driver / 2,
   // Waiting for a free connection of the pool.
-  waitQueueTimeoutMS: 2_000,
+  waitQueueTimeoutMS: BUDGET.driver,
   // Shorter than a call, so that a silent server fails the shared wait before its callers give up.
-  socketTimeoutMS: 1_700,
+  socketTimeoutMS: BUDGET.driver,
   // A silent server is dropped after this and connectTimeoutMS together.
-  heartbeatFrequencyMS: 2_000,
+  heartbeatFrequencyMS: BUDGET.driver,
   retryReads: true,
   retryWrites: true,
 };

@@ -2,11 +2,14 @@ import {
   archiveContract,
   behindProxy,
   type Loss,
+  type Outage,
   type ProxiedPlace,
   type StorageUnderTest,
   storageContract,
 } from '@animal-store/adapter-contract';
 import { databaseAt, describeWithMongo } from '@animal-store/test-servers/mongodb';
+import type { Document } from 'mongodb';
+import { expect } from 'vitest';
 import { createMongoStorage } from '../src/index.ts';
 import { dumpsOf, freshStorage } from './fixtures.ts';
 import { freshPlace } from './fresh-place.ts';
@@ -32,6 +35,32 @@ function renamed(...names: string[]): Loss<ProxiedPlace> {
   };
 }
 
+/** Names the lock of a database among the operations of the server. */
+const lockOf = (url: string) => `lock of ${databaseAt(url).databaseName}`;
+
+/** The server holds a shared lock of the database: writes wait for it, reads don't. fsyncLock does that to a whole server. */
+const locked: Outage<ProxiedPlace> = {
+  async begin({ url }) {
+    const { databaseName, client } = databaseAt(url);
+    const sleep = { sleep: 1, lock: 'r', lockTarget: databaseName, secs: 600, comment: lockOf(url) };
+    client
+      .db('admin')
+      .command(sleep)
+      .catch(() => {});
+    await expect.poll(() => locksOf(url)).toHaveLength(1);
+  },
+  async end({ url }) {
+    for (const { opid } of await locksOf(url)) await databaseAt(url).admin().command({ killOp: 1, op: opid });
+  },
+};
+
+async function locksOf(url: string): Promise<Document[]> {
+  const { inprog } = await databaseAt(url)
+    .admin()
+    .command({ currentOp: 1, 'command.comment': lockOf(url) });
+  return inprog;
+}
+
 describeWithMongo('on a server', () => {
   const password = 'a password that no user has';
   const adapter: StorageUnderTest<ProxiedPlace> = {
@@ -40,6 +69,7 @@ describeWithMongo('on a server', () => {
       open: (url) => createMongoStorage({ url }),
       misconfiguredPlaces: () => [freshPlace().replace('//', `//zoo:${encodeURIComponent(password)}@`)],
     }),
+    waits: { locked },
     losses: {
       'pets renamed': renamed('pets'),
       'counters renamed': renamed('counters'),

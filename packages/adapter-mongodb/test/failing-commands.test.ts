@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { added, apiKey, expectNoLateCreations, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { BUDGET } from '@animal-store/adapter-kit';
 import type { PetRepository, Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-servers/mongodb';
-import type { Document } from 'mongodb';
+import { type Document, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createMongoStorage } from '../src/index.ts';
 import { isReady, openStorage, times } from './fixtures.ts';
 
 const UNCONFIRMED = {
@@ -19,13 +21,14 @@ describeWithMongo('commands that fail', () => {
   afterAll(() => server?.stop());
 
   /** Pets in a database of their own, so many that some ids are reserved. */
-  async function prepared(): Promise<Pick<Storage, 'pets' | 'keys' | 'ready'> & { count(): Promise<number> }> {
+  async function prepared() {
     const url = `${server.url(`failing_${crypto.randomUUID().slice(0, 8)}`)}&retryReads=false&retryWrites=false`;
-    const { pets, keys, ready } = await isReady(openStorage(url));
+    const storage = (await isReady(openStorage(url))) as Required<Storage>;
+    const { pets } = storage;
     for (let index = 0; index < 10; index += 1) await added(pets, rex(), idempotencyOf(rex(), `old-${index}`));
     // The first read confirms the primary, too.
     await pets.find(1n);
-    return { pets, keys, ready, count: () => databaseAt(url).collection('pets').countDocuments() };
+    return { ...storage, url, count: () => databaseAt(url).collection('pets').countDocuments() };
   }
 
   /** Makes commands of the service fail as the server's failCommand describes it. The result ends that. */
@@ -106,6 +109,47 @@ describeWithMongo('commands that fail', () => {
     const { pets } = await prepared();
     await failing({ times: 1 }, { failCommands: ['findAndModify'], blockConnection: true, blockTimeMS: 3_000 });
     await Promise.all(times(100, () => added(pets)));
+  });
+
+  test('begin no creation after its call has failed, while the server is locked for a snapshot', async () => {
+    const storage = await prepared();
+    const admin = databaseAt(server.url('admin'));
+    await expectNoLateCreations(storage, {
+      async begin() {
+        await admin.command({ fsync: 1, lock: true });
+        onTestFinished(async () => void (await admin.command({ fsyncUnlock: 1 }).catch(() => {})));
+      },
+      end: async () => void (await admin.command({ fsyncUnlock: 1 })),
+    });
+  });
+
+  test('begin no write after its call has failed, if the check before it took longer', async () => {
+    const { count, url } = await prepared();
+    // Of a host program, without the time limits of the adapter.
+    const client = new MongoClient(url, { appName: 'animal-store', monitorCommands: true });
+    const storage = createMongoStorage({ client, database: client.options.dbName });
+    onTestFinished(() => storage.close().then(() => client.close()));
+    await isReady(storage);
+    const { pets, keys, archive, ready } = storage;
+    const checked = new Promise<void>((resolve) => {
+      client.on('commandSucceeded', ({ commandName }) => commandName === 'listCollections' && resolve());
+    });
+    const data = { failCommands: ['listCollections'], blockConnection: true, blockTimeMS: BUDGET.call + 200 };
+    await failing({ times: 1 }, data);
+    const calls = [
+      ready,
+      () => added(pets),
+      () => keys.add(apiKey()),
+      () => archive?.restore([{ id: 9_999n, ...rex(), createdAt: 0 }]),
+    ];
+    for (const failure of await Promise.all(calls.map(failureOf))) {
+      expect(failure).toMatchObject({ code: 'storage_unavailable' });
+    }
+    await checked;
+    // What began by mistake would be stored before it.
+    expect(await added(pets)).toMatchObject(rex());
+    expect(await count()).toBe(11);
+    expect(await keys.list({ after: '', limit: 9 })).toEqual([]);
   });
 
   test.each<[string, number, (pets: PetRepository) => Promise<unknown>]>([

@@ -2,6 +2,7 @@ import {
   archiveContract,
   behindProxy,
   type Loss,
+  type Outage,
   type ProxiedPlace,
   type StorageUnderTest,
   storageContract,
@@ -29,14 +30,15 @@ describeWithPostgres('on a server', () => {
     open: (url) => createPostgresStorage({ url }),
     misconfiguredPlaces: () => [freshPlace().replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`)],
   });
+  const locked: Outage<ProxiedPlace> = {
+    begin: async ({ url }) => void locks.set(url, await lockTables(url)),
+    end: async ({ url }) => locks.get(url)?.(),
+  };
   const adapter: StorageUnderTest<ProxiedPlace> = {
     ...proxied,
     outages: {
       ...proxied.outages,
-      locked: {
-        begin: async ({ url }) => void locks.set(url, await lockTables(url)),
-        end: async ({ url }) => locks.get(url)?.(),
-      },
+      locked,
       'read-only': {
         begin: async ({ url }) => {
           const { username } = new URL(url);
@@ -46,6 +48,7 @@ describeWithPostgres('on a server', () => {
         end: async ({ url }) => void (await sql(`ALTER ROLE ${new URL(url).username} RESET ALL`)),
       },
     },
+    waits: { locked },
     losses: {
       'pets renamed': renamed('pets'),
       'API keys renamed': renamed('api_keys'),

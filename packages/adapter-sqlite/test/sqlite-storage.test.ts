@@ -69,22 +69,25 @@ const losses: Losses = {
   ),
 };
 
+const outages = {
+  'locked by another program': {
+    begin(file: string) {
+      const lock = new DatabaseSync(file, { timeout: 5_000 });
+      lock.exec('BEGIN IMMEDIATE');
+      locks.set(file, lock);
+    },
+    end(file: string) {
+      locks.get(file)?.close();
+      locks.delete(file);
+    },
+  },
+};
+
 const adapter: StorageUnderTest<string> = {
   freshPlace: freshFile,
   open: (file) => createSqliteStorage({ file }),
-  outages: {
-    'locked by another program': {
-      begin(file) {
-        const lock = new DatabaseSync(file, { timeout: 5_000 });
-        lock.exec('BEGIN IMMEDIATE');
-        locks.set(file, lock);
-      },
-      end(file) {
-        locks.get(file)?.close();
-        locks.delete(file);
-      },
-    },
-  },
+  outages,
+  waits: outages,
   losses,
   misconfiguredPlaces: () => [dirname(freshFile()), `${freshFile()}/animals.db`],
   laterFormat: { begin: execute('PRAGMA user_version = 1000'), end: execute('PRAGMA user_version = 1') },
