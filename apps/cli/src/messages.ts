@@ -1,4 +1,4 @@
-import { mayBeSecret, storageChoices } from '@animal-store/app-kit';
+import { storageChoices } from '@animal-store/app-kit';
 import type { ApiKey } from '@animal-store/domain';
 
 /** Control characters, and marks that change the direction of the text after them. */
@@ -9,11 +9,14 @@ export function printable(text: string): string {
   return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A message without the arguments that may be secrets in the wrong place. */
-export function withoutSecrets(message: string, words: readonly string[]): string {
-  const values = words.flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]);
-  const secrets = values.filter((value) => mayBeSecret(value) && !/^--[a-z-]+$/.test(value));
-  return secrets.reduce((text, secret) => text.replaceAll(secret, '…'), message);
+/** A message of Commander or of the domain without the arguments that it quotes: one may be a secret in the wrong place. */
+export function withoutArguments(message: string): string {
+  return message
+    .replace(/^error: |\n$/g, '')
+    .replace(/^(unknown command|unknown option) '.*'/s, '$1')
+    .replace(/(argument|value) '.*' is invalid/s, '$1 is invalid')
+    .replace(/( but got \d+): .*/s, '$1.')
+    .replaceAll(/, was "(?:[^"\\]|\\.)*"…?/g, '');
 }
 
 /** A line for an audit. */
@@ -29,6 +32,7 @@ export const MESSAGES = {
   integer: 'It must be an integer without a leading zero.',
   days: (max: number) => `It must be a number of days from 1 to ${max}.`,
   importId: 'It must be 1 to 100 visible ASCII characters.',
+  system: (syscall: string | undefined, reason: string) => `a file can't be used (${syscall}): ${reason}`,
   inMemory: `set ${storageChoices()}: nothing in memory outlives a command`,
   unavailable: (location: string, reason: string) => `the storage at ${location} is unavailable: ${reason}`,
 
@@ -42,8 +46,7 @@ export const MESSAGES = {
 
   noTarget: (examples: string) =>
     `--to or --to-file must name a storage, like ${examples}; or --to-storage its adapter`,
-  noAdapter: (module: string) =>
-    `--to-storage must be the module of an adapter: ${JSON.stringify(module)} was not found, or keeps pets in memory`,
+  noAdapter: '--to-storage must be the module of an adapter: it was not found, or keeps pets in memory',
   sameStorage: 'the pets are there already: --to must name another storage',
   noArchive: (location: string) => `the pets at ${location} can't be copied: its adapter has no archive`,
   petOfTarget: (id: bigint) => `the target has pets of its own, ${id} for example: name an empty storage`,

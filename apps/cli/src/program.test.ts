@@ -108,17 +108,20 @@ describe('keys', () => {
 
 describe('a wrong command line', () => {
   test.each([
-    ['pets sell', "unknown command 'sell'"],
+    ['pets sell', 'unknown command'],
+    ['pets lst', 'unknown command\n(Did you mean list?)'],
+    ['pets list --stats sold', 'unknown option\n(Did you mean --status?)'],
+    ['pets get 1 2', "too many arguments for 'get'. Expected 1 argument but got 2."],
     ['pets get', "missing required argument 'id'"],
-    ['pets get 01', "'01' is invalid for argument 'id'. It must be an integer without a leading zero."],
-    ['pets list --limit 1e1', "argument '1e1' is invalid. It must be an integer without a leading zero."],
+    ['pets get 01', "value is invalid for argument 'id'. It must be an integer without a leading zero."],
+    ['pets list --limit 1e1', 'argument is invalid. It must be an integer without a leading zero.'],
     ['pets list --limit 1 --all', "option '--all' cannot be used with option '--limit <integer>'"],
-    ['pets list --after=', "argument '' is invalid. It must be an integer without a leading zero."],
-    ['pets list --status lost', "argument 'lost' is invalid. Allowed choices are available, pending, sold."],
+    ['pets list --after=', 'argument is invalid. It must be an integer without a leading zero.'],
+    ['pets list --status lost', 'argument is invalid. Allowed choices are available, pending, sold.'],
     ['pets create --name Rex', "required option '--category-id <integer>' not specified"],
-    ['pets create --name Rex --category-id 1.5', "argument '1.5' is invalid. It must be an integer without a leading"],
+    ['pets create --name Rex --category-id 1.5', 'argument is invalid. It must be an integer without a leading'],
     ['pets import', "required option '--import-id <name>' not specified"],
-    ['pets import --import-id é', "argument 'é' is invalid. It must be 1 to 100 visible ASCII characters."],
+    ['pets import --import-id é', 'argument is invalid. It must be 1 to 100 visible ASCII characters.'],
     ['keys issue', "required option '--holder <name>' not specified"],
     ['keys issue --holder zoo --expires-in 0', 'It must be a number of days from 1 to 36500.'],
     ['keys issue --holder zoo --expires-in 36501', 'It must be a number of days from 1 to 36500.'],
@@ -134,9 +137,14 @@ describe('a wrong command line', () => {
   test.each([
     ...[`keys revoke x ${key}`, `keys ${key}`, key, `--${key}`, `pets get ${key}`, `pets list ${key}`],
     ...[`pets list --status ${key}`, `pets list --limit=${key}`, `keys issue --holder x --expires-in ${key}`],
-    ...[`copy ${url}`, `copy --to-strge=${url}`],
-  ])('is rejected without an argument that may be a secret in the wrong place: %s', async (words) => {
+    ...[`copy ${url}`, `copy --to-strge=${url}`, `pets get '${key}'`, `pets list --status "'${key}'"`],
+    ...[
+      `keys issue --holder \n${key}`,
+      `keys issue --holder configured-${key}"`,
+      `pets create --name x --status ${key}`,
+    ],
+  ])('is rejected without its arguments, one of which may be a secret in the wrong place: %s', async (words) => {
     const { code, err } = await commandLine().runWith('', ...words.split(' '));
-    expect([code, err]).toEqual([2, expect.stringMatching(/^animal-store: (?!.*kkk).*…/s)]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/^animal-store: (?!.*kkk)/s)]);
   });
 });

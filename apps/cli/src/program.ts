@@ -1,11 +1,18 @@
-import { ConfigurationError, findStorages, readVersion, storageChoices, versionText } from '@animal-store/app-kit';
+import {
+  ConfigurationError,
+  findStorages,
+  readVersion,
+  storageChoices,
+  systemReason,
+  versionText,
+} from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
 import { Command, CommanderError } from 'commander';
 import { CommandFailed, type Context } from './context.ts';
 import { addCopy } from './copy.ts';
 import { addImportPets } from './import-pets.ts';
 import { addKeys } from './keys.ts';
-import { MESSAGES, withoutSecrets } from './messages.ts';
+import { MESSAGES, withoutArguments } from './messages.ts';
 import { addPets } from './pets.ts';
 
 export const EXIT_FAILED = 1;
@@ -24,16 +31,17 @@ export async function runProgram(context: Context): Promise<number> {
     // Commander has written its message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISUSED;
     const isMisuse = error instanceof ConfigurationError || (DomainError.is(error) && error.code === 'invalid');
-    const isOfSystem = (error as NodeJS.ErrnoException).errno !== undefined;
-    if (!(isMisuse || isOfSystem || DomainError.is(error) || error instanceof CommandFailed)) throw error;
-    context.stderr.write(MESSAGES.line(withoutSecrets((error as Error).message, context.words)));
+    const { errno, syscall, message } = error as NodeJS.ErrnoException;
+    if (!(isMisuse || errno !== undefined || DomainError.is(error) || error instanceof CommandFailed)) throw error;
+    const text = errno === undefined ? withoutArguments(message) : MESSAGES.system(syscall, systemReason(error));
+    context.stderr.write(MESSAGES.line(text));
     if (error instanceof CommandFailed) return error.exitCode;
     return isMisuse ? EXIT_MISUSED : EXIT_FAILED;
   }
 }
 
 async function createProgram(context: Context): Promise<Command> {
-  const { words, environment, stdout, stderr } = context;
+  const { environment, stdout, stderr } = context;
   // A command that needs the adapter reports why it can't be loaded.
   const storages = await findStorages(environment).catch(() => undefined);
   const program = new Command('animal-store')
@@ -42,7 +50,7 @@ async function createProgram(context: Context): Promise<Command> {
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      outputError: (text, write) => write(MESSAGES.line(withoutSecrets(text.replace(/^error: |\n$/g, ''), words))),
+      outputError: (text, write) => write(MESSAGES.line(withoutArguments(text))),
     })
     .showHelpAfterError(MESSAGES.usageHint)
     .version(`animal-store ${versionText(readVersion(environment))}`, '--version', 'print the version')

@@ -121,7 +121,7 @@ async function targetSettings({ to = '', toFile, toStorage }: TargetOptions): Pr
   const chosen = durable.find(({ name, example }) =>
     toStorage === undefined ? hasSchemeOf(example, setting) : name === toStorage,
   );
-  if (toStorage !== undefined && chosen === undefined) throw new ConfigurationError(MESSAGES.noAdapter(toStorage));
+  if (toStorage !== undefined && chosen === undefined) throw new ConfigurationError(MESSAGES.noAdapter);
   // The name of a storage, as in `copy --to sqlite`, is not meant as that of a file.
   if (setting === '' || chosen === undefined || Object.hasOwn(storages, setting)) {
     throw new ConfigurationError(MESSAGES.noTarget(durable.map(({ example }) => example).join(', ')));

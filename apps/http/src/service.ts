@@ -5,7 +5,6 @@ import {
   findStorages,
   missingKeys,
   openStorage,
-  quoteSetting,
   readVersion,
   STORAGE_VARIABLES,
   systemReason,
@@ -68,7 +67,7 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     onDrop: (reason) => log.warnThrottled(DROPPED[reason]),
   }).catch(async (cause) => {
     await storage.close();
-    throw new ConfigurationError(`can't listen at HOST ${quoteSetting(host)}, PORT ${port}: ${systemReason(cause)}`);
+    throw new ConfigurationError(`can't listen at HOST, PORT ${port}: ${systemReason(cause)}`);
   });
 
   async function stop(grace: number, deadline: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
-import { ConfigurationError, quoteSetting } from './configuration-error.ts';
+import { ConfigurationError } from './configuration-error.ts';
 
 /** How a variable of the environment is read. */
 export interface Variable<T> {
@@ -45,6 +45,9 @@ export function spaceViolation(subject: string, text: string): string | null {
   return text === text.trim() ? null : `${subject} must not begin or end with white space`;
 }
 
+/** The end of a message about a value. Only numbers are quoted: any other text may be a secret in the wrong place. */
+const quoteNumber = (text: string) => (/^-?\d{1,20}$/.test(text) ? `, was ${text}` : '');
+
 type Variables = Readonly<Record<string, Variable<unknown>>>;
 
 /** The values of a table of variables, by name. */
@@ -64,7 +67,7 @@ export function readVariables<V extends Variables>(
     const text = environment[name] || fallback;
     const violation = quotesViolation(name, text);
     const value = violation === null ? parse(text) : null;
-    if (value === null) errors.push(violation ?? `${name} must be ${rule}, was ${quoteSetting(text)}`);
+    if (value === null) errors.push(violation ?? `${name} must be ${rule}${quoteNumber(text)}`);
     return [name, value ?? parse(fallback)];
   });
   return Object.fromEntries(values) as Values<V>;
@@ -113,9 +116,9 @@ export function readText(
   try {
     const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     if (content !== '') return { text: checked(`the content of ${subject}`, content), subject };
-    errors.push(`${subject}: ${quoteSetting(path)} is empty`);
+    errors.push(`${subject}: the file is empty`);
   } catch (error) {
-    const unread = `${subject}: ${quoteSetting(path)} can't be read: ${systemReason(error)}`;
+    const unread = `${subject}: the file can't be read: ${systemReason(error)}`;
     errors.push(quotesViolation(subject, path) ?? unread);
   }
   return { text: UNREAD, subject };

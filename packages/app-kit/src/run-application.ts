@@ -1,6 +1,6 @@
 // Imports almost nothing: an entry point imports it first, before everything that takes time to load.
 import { setImmediate } from 'node:timers/promises';
-import { ConfigurationError, quoteSetting } from './configuration-error.ts';
+import { ConfigurationError } from './configuration-error.ts';
 
 /** The oldest Node.js that applications run on. */
 const NODE = '24.16';
@@ -82,7 +82,7 @@ export async function runApplication(
     if (argument === '--version') return void process.stdout.write(`${name} ${version}\n`);
     if (argument === '--help') return void process.stdout.write(helpOf(name, description, variables));
     if (argument !== undefined) {
-      throw new ConfigurationError(`unexpected argument ${quoteSetting(argument)}: settings are environment variables`);
+      throw new ConfigurationError('unexpected argument: settings are environment variables');
     }
     // Node delivers the signals that came while modules were loading.
     await setImmediate();

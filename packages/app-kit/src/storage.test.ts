@@ -92,12 +92,11 @@ describe('readStorageSettings', () => {
   test.each<[Record<string, string>, string | RegExp]>([
     [
       { STORAGE: 'Memory' },
-      `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: "Memory" was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`,
+      `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: it was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`,
     ],
-    [{ STORAGE: 'constructor' }, /an adapter: "constructor" was found neither/],
-    [{ STORAGE: 'postgres://me:secret@h/d' }, /an adapter: a text of 24 characters was found neither/],
-    [{ STORAGE: '@acme/not-installed' }, /an adapter: "@acme\/not-installed" was found neither/],
-    [{ STORAGE: './no-such-module.mjs' }, /an adapter: ".\/no-such-module.mjs" was found neither/],
+    ...['constructor', 'postgres://me:secret@h/d', '@acme/not-installed', './no-such-module.mjs'].map(
+      (STORAGE): [Record<string, string>, RegExp] => [{ STORAGE }, /an adapter: it was found neither/],
+    ),
     [{ STORAGE: '"sqlite"', SQLITE_FILE: 'x' }, 'STORAGE must not be in quotation marks'],
     ...['x.db\r', 'x.db ', '\ufeffx.db'].map((SQLITE_FILE): [Record<string, string>, string] => [
       { SQLITE_FILE },
@@ -110,7 +109,7 @@ describe('readStorageSettings', () => {
       { NODE_ENV: 'Production' },
       'STORAGE must be set if NODE_ENV is production, unless MONGODB_URL, POSTGRES_URL, SQLITE_FILE or ACME_SHELF is: memory, the default, loses the animals when the process ends',
     ],
-    [{ POSTGRES_URL_FILE: '/nowhere' }, /^POSTGRES_URL_FILE: "\/nowhere" can't be read: /],
+    [{ POSTGRES_URL_FILE: '/nowhere' }, /^POSTGRES_URL_FILE: the file can't be read: /],
     [{ SQLITE_FILE: '"a.db"', SQLITE_FILE_FILE: '/nowhere' }, 'SQLITE_FILE must not be in quotation marks'],
     [{ SQLITE_FILE: 'x', MONGODB_URL: 'x' }, 'STORAGE must say which to use: MONGODB_URL and SQLITE_FILE are set'],
   ])('rejects %o', async (environment, message) => {

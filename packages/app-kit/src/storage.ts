@@ -7,7 +7,7 @@ import { adapter as postgres } from '@animal-store/adapter-postgres/adapter';
 import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
 import { PORTS_VERSION, type Storage, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
-import { ConfigurationError, quoteSetting } from './configuration-error.ts';
+import { ConfigurationError } from './configuration-error.ts';
 import { quotesViolation, readSettings, readText, spaceViolation } from './environment.ts';
 import type { Application } from './run-application.ts';
 
@@ -111,8 +111,8 @@ export function readStorageSettings(
   const chosen = candidates.find((candidate) => candidate.name === name);
   if (chosen === undefined) {
     const rule = `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter`;
-    const found = `was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`;
-    errors.push(quotesViolation('STORAGE', given) ?? `${rule}: ${quoteSetting(name)} ${found}`);
+    const found = `it was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`;
+    errors.push(quotesViolation('STORAGE', given) ?? `${rule}: ${found}`);
     return { name, adapter: STORAGES.memory, setting: '', subject: 'STORAGE', warnings: [] };
   }
   const violation = spaceViolation(chosen.subject, chosen.setting);
