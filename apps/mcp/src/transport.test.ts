@@ -3,7 +3,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { describe, expect, test } from 'vitest';
 import { createTransport } from './transport.ts';
 
-/** Sends these chunks to a transport whose server responds to each request, in the next turn, with its parameters. */
+/** Sends these chunks to a transport whose server responds to each request with its parameters, unless it is cancelled. */
 async function exchange(...chunks: (string | Buffer)[]) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
@@ -11,10 +11,15 @@ async function exchange(...chunks: (string | Buffer)[]) {
   const errors: string[] = [];
   transport.onerror = ({ message }) => void errors.push(message);
   const messages: JSONRPCMessage[] = [];
+  const cancelled = new Set<unknown>();
   transport.onmessage = (message) => {
     messages.push(message);
-    if (!('id' in message && 'method' in message)) return;
-    setImmediate(() => void transport.send({ jsonrpc: '2.0', id: message.id, result: { ...message.params } }));
+    if (!('method' in message)) return;
+    if (!('id' in message)) return void cancelled.add(message.params?.['requestId']);
+    setImmediate(() => {
+      if (cancelled.has(message.id)) return;
+      void transport.send({ jsonrpc: '2.0', id: message.id, result: { ...message.params } });
+    });
   };
   await transport.start();
   for (const chunk of chunks) input.write(chunk);
@@ -37,8 +42,9 @@ describe('createTransport', () => {
   test('passes on the cancellation of a request under the same id as the request', async () => {
     const id = '9007199254740993';
     const cancellation = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
-    const { messages } = await exchange(`${request(id)}\n${cancellation}\n`);
+    const { messages, responses } = await exchange(`${request(id)}\n${cancellation}\n`);
     expect(messages).toMatchObject([{ id }, { params: { requestId: id } }]);
+    expect(responses).toEqual([]);
   });
 
   test('reads messages in pieces, with either line end, and a last one without', async () => {
