@@ -44,6 +44,10 @@ describe('createMcpServer', () => {
       ['get_pet', 'Get an animal', { ...HINTS, readOnlyHint: true, idempotentHint: true }],
     ]);
     for (const { inputSchema, outputSchema } of tools) {
+      // Clients would reject what was stored under other bounds.
+      expect(JSON.stringify(outputSchema)).not.toMatch(
+        /"(?:pattern|(?:exclusive)?(?:min|max)\w*|multipleOf|uniqueItems)":/i,
+      );
       for (const schema of [inputSchema, outputSchema]) {
         expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
         expect(JSON.stringify(schema)).not.toMatch(/"type":\[|Of":/);
@@ -70,6 +74,16 @@ describe('createMcpServer', () => {
     expect(await call('list_pets', { limit: 1 })).toEqual({ pets: [{ id: '1', ...rex }], next: '1' });
     expect(await call('list_pets', { after: '1' })).toEqual({ pets: [max] });
     expect(await call('list_pets', { after: '0', status: 'available' })).toEqual({ pets: [{ id: '1', ...rex }] });
+  });
+
+  test('returns stored pets that a creation would reject today', async () => {
+    const { pets } = createMemoryStorage();
+    const stored = ['x'.repeat(201), '\u001c', ' '].map((name) => ({ name, categoryId: 2n ** 63n }));
+    for (const pet of stored) await pets.add(pet);
+    const { call } = await connect(pets);
+    const expected = stored.map(({ name }, index) => ({ id: `${index + 1}`, name, categoryId: String(2n ** 63n) }));
+    expect(await call('list_pets', {})).toEqual({ pets: expected });
+    expect(await call('get_pet', { id: '1' })).toEqual(expected[0]);
   });
 
   test('creates one pet for an idempotency key', async () => {

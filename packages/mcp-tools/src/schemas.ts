@@ -1,15 +1,23 @@
-import { LIMITS, type NewPet } from '@animal-store/domain';
+import { LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import { NEW_PET_PROPERTIES } from '@animal-store/domain/transport';
 import type { JsonSchemaType } from '@modelcontextprotocol/server';
 
-const id = (pattern: string, description: string) => ({ type: 'string', pattern, description });
+// What is returned has no bounds: the SDK would reject what was stored under other ones.
+
+/** @param bounds Of what is given. */
+const text = (description: string, bounds: object = {}) => ({ type: 'string', ...bounds, description });
+
+const PET_ID = 'The id of an animal.';
+const CATEGORY_ID = 'The category of the animal, a 64-bit integer.';
 
 /** Ids and integers of 64 bits are strings: JSON.parse of most clients would round numbers. */
-export const ID = id('^[1-9][0-9]{0,18}$', 'The id of an animal.');
+export const ID = text(PET_ID, { pattern: '^[1-9][0-9]{0,18}$' });
 
-export const AFTER = id('^(0|[1-9][0-9]{0,18})$', 'Only animals with a greater id: the "next" of the page before.');
+export const AFTER = text('Only animals with a greater id: the "next" of the page before.', {
+  pattern: '^(0|[1-9][0-9]{0,18})$',
+});
 
-export const NEXT = id('^[1-9][0-9]{0,18}$', 'The "after" of the next page. Absent on the last page.');
+export const NEXT = text('The "after" of the next page. Absent on the last page.');
 
 export const STATUS = { ...NEW_PET_PROPERTIES.status, description: 'Availability of the animal.' };
 
@@ -19,7 +27,7 @@ const { pattern: _, ...name } = NEW_PET_PROPERTIES.name;
 /** The members of a pet to be created. */
 export const NEW_PET = {
   name,
-  categoryId: id('^(0|-?[1-9][0-9]{0,18})$', 'The category of the animal, a 64-bit integer.'),
+  categoryId: text(CATEGORY_ID, { pattern: '^(0|-?[1-9][0-9]{0,18})$' }),
   status: STATUS,
 } satisfies Record<keyof NewPet, JsonSchemaType>;
 
@@ -41,4 +49,11 @@ export function objectOf(required: string[], properties: Record<string, JsonSche
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-export const PET = objectOf(['id', 'name', 'categoryId'], { id: ID, ...NEW_PET });
+const PET_PROPERTIES = {
+  id: text(PET_ID),
+  name: { type: 'string' },
+  categoryId: text(CATEGORY_ID),
+  status: STATUS,
+} satisfies Record<keyof Pet, JsonSchemaType>;
+
+export const PET = objectOf(['id', 'name', 'categoryId'], PET_PROPERTIES);
