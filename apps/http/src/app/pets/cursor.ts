@@ -4,7 +4,7 @@ import { LIMITS } from '@animal-store/domain';
 const VERSION = 1;
 
 /** A version byte and an id in eight make twelve characters, without padding. */
-export const CURSOR_PATTERN = /^[\w-]{12}$/;
+export const CURSOR_PATTERN = /^[A-Za-z0-9_-]{12}$/;
 
 // One for all calls: allocating a Buffer costs more than the rest.
 const bytes = Buffer.alloc(9, VERSION);
