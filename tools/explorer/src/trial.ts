@@ -16,7 +16,7 @@ export interface Finding extends Explored {
   readonly seed: number;
 }
 
-export const IS_NIGHTLY = process.env['ALL_TESTS'] === 'nightly';
+const IS_NIGHTLY = process.env['ALL_TESTS'] === 'nightly';
 
 /** The same orders in each run of the tests, and at night more and others. */
 const OPTIONS: ExploreOptions = {

@@ -27,8 +27,6 @@ export interface Step {
   readonly run: () => void;
 }
 
-type Outcome<T> = () => T | Promise<T>;
-
 const always = () => true;
 
 // The real function, before a fake replaces it.
@@ -71,14 +69,12 @@ export class World {
   /**
    * Sends a command to a server: one step runs it there, a later one brings the reply.
    *
-   * @param run An object of functions stands for several possible outcomes, a step for each, of which one is taken.
    * @param can Whether it can run now.
    */
-  async command<T>(name: string, run: Outcome<T> | Readonly<Record<string, Outcome<T>>>, can = always): Promise<T> {
+  async command<T>(name: string, run: () => T | Promise<T>, can = always): Promise<T> {
     const id = this.#identify(name);
-    const outcomes: Readonly<Record<string, Outcome<T>>> = typeof run === 'function' ? { '': run } : run;
-    const outcome = outcomes[await this.#taken(`run ${id}`, can, Object.keys(outcomes))];
-    const [result] = await Promise.allSettled([Promise.resolve().then(outcome as Outcome<T>)]);
+    await this.#taken(`run ${id}`, can);
+    const [result] = await Promise.allSettled([Promise.resolve().then(run)]);
     await this.#taken(`reply ${id}`);
     if (result.status === 'rejected') throw result.reason;
     return result.value;
@@ -143,17 +139,15 @@ export class World {
     }
   }
 
-  /** Offers a step, or one for each way to take it, until it is taken. Resolves to the way. */
-  #taken(name: string, can = always, ways: readonly string[] = ['']): Promise<string> {
+  /** Offers a step until it is taken. */
+  #taken(name: string, can = always): Promise<void> {
     return new Promise((resolve) => {
-      const steps = ways.map((way) => {
-        const run = () => {
-          for (const step of steps) this.#steps.delete(step);
-          resolve(way);
-        };
-        return { name: way === '' ? name : `${name}: ${way}`, can, may: false, run };
-      });
-      for (const step of steps) this.#steps.add(step);
+      const run = () => {
+        this.#steps.delete(step);
+        resolve();
+      };
+      const step: Step = { name, can, may: false, run };
+      this.#steps.add(step);
     });
   }
 
