@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { readLines } from '@animal-store/app-kit';
-import { type Catalogue, DomainError, type NewPet } from '@animal-store/domain';
+import { type Catalogue, DomainError, holderOf, type NewPet } from '@animal-store/domain';
 import { parse } from '@animal-store/exact-json';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, type Context } from './context.ts';
@@ -11,8 +11,7 @@ import { MESSAGES, printable } from './messages.ts';
 import { drawProgress, print } from './print.ts';
 import { withStorage } from './storages.ts';
 
-/** The holder of the idempotency keys of imports. No holder of an API key has a name with an outer space. */
-const HOLDER = ' import ';
+const HOLDER = holderOf('import');
 
 /** How many creations are in flight at most: as many as every storage serves at once. */
 const MAX_IN_FLIGHT = 1_000;

@@ -1,12 +1,11 @@
-import { allPets, LIMITS, type NewPet, PET_STATUSES, type PetQuery } from '@animal-store/domain';
+import { allPets, holderOf, LIMITS, type NewPet, PET_STATUSES, type PetQuery } from '@animal-store/domain';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
 import { print, printAll } from './print.ts';
 import { withStorage } from './storages.ts';
 
-/** The holder of the idempotency keys of `pets create`. No holder of an API key has a name with an outer space. */
-const HOLDER = ' command line ';
+const HOLDER = holderOf('command line');
 
 export function addPets(pets: Command, context: Context): void {
   const { stdout } = context;

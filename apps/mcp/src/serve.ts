@@ -7,7 +7,7 @@ import {
   versionText,
 } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
-import { createCatalogue } from '@animal-store/domain';
+import { createCatalogue, holderOf } from '@animal-store/domain';
 import { createMcpServer } from '@animal-store/mcp-tools';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createTransport } from './transport.ts';
@@ -16,8 +16,7 @@ export const version: string = versionText(readVersion(process.env));
 
 export { STORAGE_VARIABLES as variables };
 
-/** The holder of this transport's idempotency keys: no holder of an API key has a name with outer spaces. */
-const HOLDER = ' mcp ';
+const HOLDER = holderOf('mcp');
 
 /** How long the storage may take to close, in milliseconds. */
 const CLOSE_TIMEOUT = 6_000;

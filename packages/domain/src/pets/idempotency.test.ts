@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { quote } from '../quote.ts';
-import { fingerprint, idempotencyViolations } from './idempotency.ts';
+import { fingerprint, holderOf, idempotencyViolations } from './idempotency.ts';
 import { NEW_PET_MEMBERS, type NewPet } from './pet.ts';
 
 const newPets: fc.Arbitrary<NewPet> = fc.record(
@@ -13,6 +13,11 @@ const newPets: fc.Arbitrary<NewPet> = fc.record(
   } satisfies Record<keyof NewPet, unknown>,
   { requiredKeys: ['name', 'categoryId'] },
 );
+
+test('holderOf returns the same text in every version, because storages keep it', () => {
+  const texts = [' import ', ' command line ', ' mcp '];
+  expect(texts.map((text) => holderOf(text.trim()))).toEqual(texts);
+});
 
 describe('fingerprint', () => {
   test('is the same in every version, because storages keep it', () => {

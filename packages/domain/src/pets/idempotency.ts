@@ -7,12 +7,22 @@ import { NEW_PET_MEMBERS, type NewPet } from './pet.ts';
 export interface IdempotencyKey {
   /**
    * Whose key it is: 0 to 100 code points of well-formed Unicode without U+0000. Two holders may use the same characters
-   * independently. No API key can be issued for a name with an outer space: a caller in the same process takes one, like
-   * `' orders'`.
+   * independently. It is the holder of an API key, or {@link holderOf} a program without one.
    */
   readonly holder: string;
   /** Chosen by the client: 1 to 255 visible ASCII characters ({@link LIMITS}). */
   readonly key: string;
+}
+
+/**
+ * The holder of the idempotency keys of a program that calls the use cases without an API key. No API key can be issued for
+ * this holder.
+ *
+ * @param program Its name, at most 98 code points: `orders`.
+ */
+export function holderOf(program: string): string {
+  // Stored with each key: another text would make each repetition another creation.
+  return ` ${program} `;
 }
 
 /** An idempotency key together with the pet it stands for. */
