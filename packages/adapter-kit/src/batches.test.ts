@@ -151,6 +151,38 @@ describe('createBatches', () => {
     expect(deadlines).toEqual([begin + 2_200, begin + 2_300]);
   });
 
+  test('serves a caller who reads page after page once in a turn of the event loop, so that other work goes on', async () => {
+    const read = createBatches<number, number>(async (pages) => pages, { maxItems: 100 });
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    for (let page = 0; page < 50; page += 1) expect(await read(page)).toBe(page);
+    isOver = true;
+    expect(turns).toBeGreaterThanOrEqual(49);
+  });
+
+  test('begins 10 batches beside each other at most if none ends, and rejects later items, until one ends', async () => {
+    const { begun, call } = batches({ maxItems: 1 });
+    const calls: Promise<unknown>[] = [];
+    for (let item = 0; item < 60; item += 1) {
+      calls.push(...(await call(item)));
+      vi.advanceTimersByTime(TIMEOUT);
+      await settle();
+    }
+    expect(begun).toHaveLength(10);
+    // Later ones have waited for less than 2.2 seconds.
+    expect(await Promise.all(calls.slice(10, 15))).toEqual(Array(5).fill(unavailable().message));
+    await begun[0]?.end((item) => item);
+    expect(begun).toHaveLength(11);
+    const { items: [next] = [], end } = begun[10] as Batch;
+    await end((item) => item);
+    expect(await calls[next as number]).toBe(next);
+  });
+
   const fewResults = new TypeError('the work of a batch has no 2 results');
   test.each<[() => unknown, Error]>([
     [fail, new TypeError('down')],

@@ -1,5 +1,6 @@
 import { unavailable } from '@animal-store/domain/ports';
 import { BUDGET } from './budget.ts';
+import { currentDeadline } from './deadline.ts';
 import { withTimeout } from './resource.ts';
 
 /**
@@ -26,10 +27,13 @@ export interface BatchOptions {
   readonly timeout?: number;
 }
 
-/** A call that waits for its batch. `since` is of the clock of `performance.now`. */
+/** How many batches of each parallel one may have begun and not ended: more would fill the memory if none ends. */
+const MAX_UNENDED = 10;
+
+/** A call that waits for its batch. */
 interface Waiting<T, R> {
   readonly item: T;
-  readonly since: number;
+  readonly deadline: number;
   resolve(result: R): void;
   reject(failure: unknown): void;
 }
@@ -40,8 +44,8 @@ interface Waiting<T, R> {
  * was acknowledged before it was called, and a write is acknowledged when it is done.
  *
  * @param work If it rejects or has not a result for each item, each of its items rejects.
- * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if it has
- * waited for 2.2 seconds, the limit of a call (`createResource`), when a batch could begin.
+ * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if its caller
+ * has given up when a batch could begin: see `currentDeadline`.
  * @throws RangeError if `maxItems` or `parallel` is less than 1.
  */
 export function createBatches<T, R>(
@@ -50,22 +54,34 @@ export function createBatches<T, R>(
 ): (item: T) => Promise<R> {
   if (!(maxItems >= 1 && parallel >= 1)) throw new RangeError('maxItems and parallel must be 1 or more');
   const waiting: Waiting<T, R>[] = [];
+  /** Batches that the next one waits for, and those that have not ended. */
   let running = 0;
+  let unended = 0;
+  let isScheduled = false;
+
+  /** Starts batches in the next turn. Twice in a turn, each turn would have twice the batches of the one before. */
+  function schedule(): void {
+    if (isScheduled || running >= parallel || waiting.length === 0) return;
+    isScheduled = true;
+    setImmediate(start);
+  }
 
   function start(): void {
-    // Calls that waited longer than the limit: their callers have given up.
-    const late = performance.now() - BUDGET.call;
-    while (waiting[0] !== undefined && waiting[0].since < late) waiting.shift()?.reject(unavailable());
-    for (let first = waiting[0]; first !== undefined && running < parallel; first = waiting[0]) {
+    isScheduled = false;
+    const now = performance.now();
+    while (waiting[0] !== undefined && waiting[0].deadline <= now) waiting.shift()?.reject(unavailable());
+    while (running < parallel && unended < parallel * MAX_UNENDED && waiting.length > 0) {
       running += 1;
-      withTimeout(run(waiting.splice(0, maxItems), first.since + BUDGET.call), timeout).then(end, end);
+      unended += 1;
+      withTimeout(run(waiting.splice(0, maxItems)), timeout).then(end, end);
     }
   }
 
-  async function run(batch: readonly Waiting<T, R>[], deadline: number): Promise<void> {
-    const items = batch.map(({ item }) => item);
+  async function run(batch: readonly Waiting<T, R>[]): Promise<void> {
     try {
-      const results = await work(items, deadline);
+      const items = batch.map(({ item }) => item);
+      // The call that came first gives up first.
+      const results = await work(items, (batch[0] as Waiting<T, R>).deadline);
       if (results?.length !== batch.length) throw new TypeError(`the work of a batch has no ${batch.length} results`);
       for (const [index, { resolve, reject }] of batch.entries()) {
         const result = results[index] as R | Error;
@@ -75,17 +91,19 @@ export function createBatches<T, R>(
     } catch (failure) {
       for (const { reject } of batch) reject(failure);
     }
+    unended -= 1;
+    schedule();
   }
 
   /** Also after the timeout: then the batch still runs, and its items still get their results. */
   function end(): void {
     running -= 1;
-    setImmediate(start);
+    schedule();
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      const count = waiting.push({ item, since: performance.now(), resolve, reject });
-      if (count === 1) setImmediate(start);
+      waiting.push({ item, deadline: currentDeadline(), resolve, reject });
+      schedule();
     });
 }

@@ -1,5 +1,6 @@
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { describe, expect, expectTypeOf, test, vi } from 'vitest';
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
+import { createBatches } from './batches.ts';
 import { createStorage, type Driver, type Methods } from './create-storage.ts';
 import { createResource } from './resource.ts';
 
@@ -24,6 +25,14 @@ const archive: Methods<{ read(after: bigint, limit: number): Promise<never>; res
   read: async (...given) => given as never,
   restore: async () => {},
 };
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Lets time pass, and the turns of the event loop in which batches begin. */
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
 
 describe('createStorage', () => {
   test('opens one connection with the first call, and passes it to each method, before the arguments', async () => {
@@ -66,6 +75,30 @@ describe('createStorage', () => {
     const storage = createStorage(given);
     await expect(storage.ready()).rejects.toMatchObject({ code: 'storage_unavailable', cause });
     await expect(storage.pets.find(1n)).rejects.toMatchObject({ code: 'storage_unavailable', cause });
+  });
+
+  test('begins no item of a batch for a caller that has given up, also if it has waited for the opening', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const begun: bigint[] = [];
+    const find = createBatches<bigint, never>(
+      ([id]) => {
+        begun.push(id as bigint);
+        return new Promise(() => {});
+      },
+      { maxItems: 1 },
+    );
+    const open = () => sleep(1_500).then(() => ({ number: 1 }));
+    const { pets } = createStorage({ ...driver(), open, pets: { ...driver().pets, find: (_, id) => find(id) } });
+    const calls = [1n, 2n].map((id) => pets.find(id).catch(({ code }) => code));
+    await pass(1_500);
+    await pass(700);
+    expect(await Promise.all(calls)).toEqual(Array(2).fill('storage_unavailable'));
+    // The second batch begins beside the first one, which is silent.
+    await pass(1_300);
+    pets.find(3n).catch(() => {});
+    await pass(1);
+    expect(begun).toEqual([1n, 3n]);
   });
 
   test('closes its connection once, also at the end of a block, and rejects later calls', async () => {

@@ -1,6 +1,7 @@
 import { DomainError } from '@animal-store/domain';
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUDGET } from './budget.ts';
+import { startUntil } from './deadline.ts';
 
 export interface ResourceOptions<T> {
   /** Connects and prepares the storage, within 10 seconds. Each failure is `storage_unavailable` for the calls that wait. */
@@ -123,7 +124,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
       }
       const used = state;
       try {
-        return await withTimeout(work(used.value), left);
+        return await withTimeout(startUntil(begin + timeout, work, used.value), left);
       } catch (failure) {
         // A call that mostly waited for the opening may time out on a healthy connection: keep it.
         if (left > timeout / 2 && isLost(failure)) discard(used);
