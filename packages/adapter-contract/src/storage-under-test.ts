@@ -40,7 +40,11 @@ export interface StorageUnderTest<Place> {
   /** Gives what is stored at a place, which no storage has open, the format of a later version, and takes it back. */
   readonly laterFormat?: Outage<Place>;
 
-  /** Removes what a place would remove by itself in ten years: records with a time to live. Absent: nothing. */
+  /**
+   * Removes what a place would remove by itself in ten years: records with a time to live.
+   *
+   * @default nothing expires
+   */
   expire?(place: Place): void | Promise<void>;
 
   /** The proxy before a place, for tests that close and count connections. {@link behindProxy} gives it. */
@@ -64,7 +68,11 @@ export interface Outage<Place> {
 
 /** A way in which an administrator can take away what is stored. */
 export interface Loss<Place> extends Outage<Place> {
-  /** What the operator reads: the message of the StorageMisconfigured that is the cause. Absent: there need not be one. */
+  /**
+   * What the operator reads: the message of the StorageMisconfigured that is the cause.
+   *
+   * @default there need not be one
+   */
   readonly line?: RegExp;
 }
 

@@ -8,21 +8,45 @@ export interface ClientOptions extends RetryOptions {
   readonly url: string | URL;
   /** 1 or more visible ASCII characters. */
   readonly key: string;
-  /** How long a call may take with all its attempts, in milliseconds, unless the call has its own; 30,000 by default. */
+  /**
+   * How long a call may take with all its attempts, in milliseconds, unless the call has its own.
+   *
+   * @default 30_000
+   */
   readonly timeout?: number | undefined;
-  /** Sends the requests; the global `fetch` by default. */
+  /**
+   * Sends the requests.
+   *
+   * @default globalThis.fetch
+   */
   readonly fetch?: typeof fetch | undefined;
-  /** Called once for each deprecated operation, with a text for developers; `console.warn` by default. */
+  /**
+   * Called once for each deprecated operation, with a text for developers.
+   *
+   * @default console.warn
+   */
   readonly onDeprecation?: ((message: string) => void) | undefined;
 }
 
 /** Selects a page of pets. */
 export interface PetQuery {
-  /** At most this many pets: 1 to 100, 20 if absent. */
+  /**
+   * At most this many pets: 1 to 100.
+   *
+   * @default 20
+   */
   readonly limit?: number | undefined;
-  /** Only pets with this status. */
+  /**
+   * Only pets with this status.
+   *
+   * @default all pets, those without a status too
+   */
   readonly status?: PetStatus | undefined;
-  /** {@link PetPage.next} of the page before. From the first pet if absent or null. */
+  /**
+   * {@link PetPage.next} of the page before.
+   *
+   * @default null, the first page
+   */
   readonly cursor?: string | null | undefined;
 }
 

@@ -5,13 +5,21 @@ import { AnimalStoreError, isServiceCode } from './error.ts';
 export interface CallOptions {
   /** Ends the call: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the call may take with all its attempts, in milliseconds; that of the client by default. */
+  /**
+   * How long the call may take with all its attempts, in milliseconds.
+   *
+   * @default that of the client
+   */
   readonly timeout?: number | undefined;
 }
 
 /** How calls are repeated. */
 export interface RetryOptions {
-  /** How often a call is repeated at most; by default until its timeout. */
+  /**
+   * How often a call is repeated at most.
+   *
+   * @default Infinity, until its timeout
+   */
   readonly maxRetries?: number | undefined;
   /** Called before each repetition with the error of the attempt before, and the number of the repetition, from 1. */
   readonly onRetry?: ((error: AnimalStoreError, retry: number) => void) | undefined;

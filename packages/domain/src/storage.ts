@@ -15,13 +15,17 @@ import type { Ports } from './port-methods.ts';
  * - Nothing keeps the process alive after `close`, except a thread that the system blocks.
  */
 export interface Storage extends Ports {
-  /** For moving pets to another storage and from one. Absent: they can't be moved. */
+  /** For moving pets to another storage and from one. Without it they can't be moved. */
   readonly archive?: PetArchive;
 
   /** Where the pets are, without credentials, for logs: `this process`, `db1:27017`, `/var/lib/animals.db`. */
   readonly location: string;
 
-  /** Insecure settings, one line each for the operator, without credentials. Read once, after `open`. Absent: none. */
+  /**
+   * Insecure settings, one line each for the operator, without credentials. Read once, after `open`.
+   *
+   * @default none
+   */
   readonly warnings?: readonly string[];
 
   /**

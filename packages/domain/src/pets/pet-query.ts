@@ -6,11 +6,23 @@ import type { PetSelection } from './pet-repository.ts';
 
 /** Selects a page of pets. */
 export interface PetQuery {
-  /** At most this many pets: 1 to 100, 20 if absent ({@link LIMITS}). */
+  /**
+   * At most this many pets: 1 to 100 ({@link LIMITS}).
+   *
+   * @default 20
+   */
   readonly limit?: number | undefined;
-  /** Only pets with this status. If absent all pets, those without a status too. */
+  /**
+   * Only pets with this status.
+   *
+   * @default all pets, those without a status too
+   */
   readonly status?: PetStatus | undefined;
-  /** Only pets whose id is greater: 0 to 2^63 - 1. From the first if absent. */
+  /**
+   * Only pets whose id is greater: 0 to 2^63 - 1.
+   *
+   * @default 0n
+   */
   readonly after?: bigint | undefined;
 }
 

@@ -3,7 +3,11 @@ import type { NewPet, Pet, PetStatus } from './pet.ts';
 
 /** A range of the pets in ascending order of id. */
 export interface PetSelection {
-  /** Only pets with this status; all if absent. */
+  /**
+   * Only pets with this status.
+   *
+   * @default all
+   */
   readonly status?: PetStatus | undefined;
   /** Only pets whose id is greater: 0 to 2^63 - 1. */
   readonly after: bigint;
