@@ -180,6 +180,29 @@ describe('/mcp', () => {
     expect(reply.status).toBe(status);
   });
 
+  test('serves a page of its own origin over a socket', async ({ service: { port, call } }) => {
+    const host = `127.0.0.1:${port}`;
+    for (const [origin, status] of [
+      [`http://${host}`, 200],
+      [`http://127.0.0.1:${port + 1}`, 403],
+    ] as const) {
+      const headers = { ...ACCEPT, host, origin };
+      expect((await call('POST', '/mcp', { ...sending(callOf('list_pets')), headers })).status).toBe(status);
+    }
+  });
+
+  test('counts for the rate limit, and says how many requests are left', async () => {
+    const { call } = startApp({ RATE_LIMIT: '2' });
+    const replies = [];
+    for (let count = 0; count < 3; count += 1) replies.push(await call('POST', '/mcp', sending(callOf('list_pets'))));
+    const left = replies.map(({ status, headers }) => [status, /r=(\d+)/.exec(headers['ratelimit'] as string)?.[1]]);
+    expect(left).toEqual([
+      [200, '1'],
+      [200, '0'],
+      [429, '0'],
+    ]);
+  });
+
   test('gives scripts of an origin in CORS_ORIGINS access', async () => {
     const origin = 'https://agents.example';
     const { call } = startApp({ CORS_ORIGINS: origin });

@@ -50,7 +50,7 @@ async function startServiceWithoutKeys(): Promise<string> {
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void proxy.close());
   const origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const service = await startService({ CORS_ORIGINS: origin });
+  const service = await startService();
   onTestFinished(() => service[Symbol.asyncDispose]());
   const mcp = new URL('/mcp', service.url);
   return `${origin}/mcp`;
