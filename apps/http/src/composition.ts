@@ -4,18 +4,23 @@ import { sha256, type Version } from '@animal-store/app-kit';
 import { type Clock, createCatalogue } from '@animal-store/domain';
 import type { Storage } from '@animal-store/domain/ports';
 import { createAuthentication } from '@animal-store/domain/transport';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, RequestError } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createApp } from './app/app.ts';
 import type { Env } from './app/env.ts';
+import { invalidRequest } from './app/errors.ts';
 import { createExchange, type Exchange } from './app/exchange.ts';
+import { CLIENT_MESSAGES } from './app/messages.ts';
+import type { Sender } from './app/record.ts';
 import type { Configuration } from './configuration.ts';
 import { createRequestLog, type Log } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { createStorageCheck, type StorageCheck } from './observability/readiness.ts';
-import type { NodeRequest, NodeResponse } from './server/request.ts';
+import type { NodeRequest } from './server/request.ts';
 import type { Listener } from './server/server.ts';
+
+const BAD_TARGET = invalidRequest(CLIENT_MESSAGES.badTarget);
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 
@@ -96,22 +101,22 @@ export function compose(parts: Parts): DependencyContainer {
 
 /** Serves an application on Node.js' own requests and responses. */
 function createListener(app: Hono<Env>, exchange: Exchange): Listener {
+  function respondTo(error: unknown, sender: Sender): Response {
+    const { status, headers, body } = exchange.reject(error, sender);
+    return new Response(body, { status, headers });
+  }
   return getRequestListener(
     (request, env) => {
-      const { incoming, outgoing } = env as { incoming: NodeRequest; outgoing: NodeResponse };
-      const response = app.fetch(request, { serverRequest: incoming });
-      return incoming.readableEnded ? response : incoming.afterBody(outgoing, response);
+      const incoming = env.incoming as NodeRequest;
+      return incoming.namesHost ? app.fetch(request, { serverRequest: incoming }) : respondTo(BAD_TARGET, incoming);
     },
     {
       // Keep unread bodies open: a client that reads only after sending still gets an early 413.
       autoCleanupIncoming: false,
-      // The Host field is empty: server/request.ts.
+      // Of a request without a Host field.
       hostname: 'localhost',
-      // Not expected: handlers do not throw, and the server has checked the Host field and the target.
-      errorHandler(error) {
-        const { status, headers, body } = exchange.reject(error, { clientAddress: null });
-        return new Response(body, { status, headers });
-      },
+      // Handlers do not throw. @hono/node-server rejects a Host field or a target that makes no URL.
+      errorHandler: (error) => respondTo(error instanceof RequestError ? BAD_TARGET : error, { clientAddress: null }),
     },
   );
 }

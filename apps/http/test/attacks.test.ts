@@ -64,14 +64,6 @@ test('serves others when clients reset their connections at any point', async ({
   expect((await service.call('GET', '/v1/pets')).status).toBe(200);
 });
 
-test('responds with 431 to a header section of 5 MB, also if the client reads only when it has sent everything', async ({
-  service: { port },
-}) => {
-  const socket = openSocket(port);
-  await new Promise((resolve) => socket.write(`GET /livez HTTP/1.1\r\nA: ${'x'.repeat(5_000_000)}`, resolve));
-  expect(statusesIn(await untilClosed(socket))).toEqual([431]);
-});
-
 test('closes a connection that goes on sending after malformed bytes', async ({ service: { port } }) => {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
   onTestFinished(() => void socket.destroy());
@@ -98,7 +90,7 @@ test('responds to a slow client with 408: after 10 s within its header section, 
   expect(header).toBeGreaterThanOrEqual(10);
   expect(header).toBeLessThan(30);
   for (const body of bodies) expect(body).toBeGreaterThanOrEqual(30);
-  const counted = 'http_request_duration_seconds_count{method="POST",route="/v1/pets",status="408"}';
+  const counted = 'http_request_duration_seconds_count{method="POST",route="unmatched",status="408"}';
   expect(await metric(service, counted)).toBe(2);
 });
 

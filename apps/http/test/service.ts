@@ -155,6 +155,13 @@ export async function startBareServer(listener: Listener, options: Partial<Serve
   return { port: server.address.port, stop };
 }
 
+/** Serves nothing: a request waits for its test. */
+export async function startWaitingServer() {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<Parameters<Listener>>();
+  const server = await startBareServer((...exchange) => arrive(exchange));
+  return { ...server, arrived };
+}
+
 /** Gives each test a service of its own, with default settings. */
 export const test = base.extend('app', () => startApp()).extend('service', () => startService());
 

@@ -6,8 +6,8 @@ export const BODY_MAX_BYTES = 64 * 1024;
 /** The messages of Error bodies, besides those of the domain. */
 export const CLIENT_MESSAGES = {
   badCursor: 'cursor must be one that a Link header of this service gave',
-  badHost: 'send one Host field that names a host, or host:port',
-  badTarget: 'the request target must be a path, or an http URL with a host',
+  badTarget:
+    'send one Host field that names a host, or host:port; the request target must be a path, or an http URL with a host',
   bodyBeginsWithMark: 'the body must not begin with a byte order mark',
   bodyIsEmpty: 'the body is empty: send a JSON object with name and categoryId',
   bodyIsIncomplete: 'the request ended before its body did',
@@ -19,7 +19,6 @@ export const CLIENT_MESSAGES = {
   invalidKey: 'invalid API key: send a valid one as Authorization: Bearer <API_KEY>',
   late: 'the request did not arrive in time',
   missingKey: 'missing API key: send a valid one as Authorization: Bearer <API_KEY>',
-  noTunnel: 'CONNECT is not supported',
   originIsForbidden: 'scripts of this origin have no access: the operator can add it to CORS_ORIGINS',
   overloaded: 'the service is overloaded; retry after the time in Retry-After',
   stopping: 'the service is stopping',

@@ -5,9 +5,6 @@ import { CLIENT_MESSAGES } from '../app/messages.ts';
 /** Of the request target and the header fields, in bytes. */
 export const MAX_HEADER_SIZE = 16 * 1024;
 
-/** A tunnel (RFC 9110, section 9.3.6) is for proxies. */
-export const NO_TUNNEL = invalidRequest(CLIENT_MESSAGES.noTunnel);
-
 /** The rejection for an error of Node's event `clientError`. */
 export function parserRejection({ code, message }: NodeJS.ErrnoException): HttpError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalidRequest(CLIENT_MESSAGES.late, 408);

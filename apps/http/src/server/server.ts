@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError, Reply } from '../app/errors.ts';
-import { Connection } from './connection.ts';
-import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, parserRejection } from './rejection.ts';
+import { bytesOf, MAX_HEADER_SIZE, parserRejection } from './rejection.ts';
 import { NodeRequest, type NodeResponse } from './request.ts';
 
 /** In milliseconds. */
@@ -13,11 +12,8 @@ const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveT
 /** How long a connection may be inactive, unless it waits for its next request, in milliseconds. */
 const INACTIVITY_TIMEOUT = 35_000;
 
-/** How long a stopping server waits for the first bytes of a connection, in milliseconds. */
-const FIRST_BYTES_TIMEOUT = 1_000;
-
-/** How often a stopping server looks for idle connections, in milliseconds. */
-const IDLE_INTERVAL = 100;
+/** How many requests of a connection may have no response. A connection with more is closed. */
+const WAITING_MAX = 50;
 
 export type Listener = RequestListener<typeof NodeRequest>;
 
@@ -28,7 +24,7 @@ export interface ServerOptions {
   readonly port: number;
   /** Further connections are closed at once. */
   readonly maxConnections: number;
-  /** The response to a request that the listener does not get. Of bytes that are not one only the address is known. */
+  /** The response to bytes that the parser can't read. If they are in no body, only the address of the client is known. */
   readonly reject: (error: HttpError, sender: NodeRequest | Pick<NodeRequest, 'clientAddress'>) => Reply;
   /** Called for each connection that is closed because there are too many, or because it sent too many requests. */
   readonly onDrop: (reason: 'connections' | 'requests') => void;
@@ -37,17 +33,25 @@ export interface ServerOptions {
 export interface RunningServer {
   readonly address: AddressInfo;
   /**
-   * Stops the server. During the grace it serves as before, but each response closes its connection. Then it stops
-   * listening, and closes idle connections once no other one has bytes to send. At the deadline it closes those that are left.
+   * Stops the server. During the grace it serves as before, but each response closes its connection. Then it accepts no
+   * connections, and closes idle ones. At the deadline it closes those that are left.
    *
    * @param times In milliseconds; the deadline begins after the grace.
-   * @returns How many connections were closed at the deadline before their responses were received.
+   * @returns How many connections were closed at the deadline before their responses were sent.
    */
   stop(times: { grace: number; deadline: number }): Promise<number>;
 }
 
+interface Connection {
+  /** Responses that are not sent. The request of the first one is being served. */
+  readonly waiting: NodeResponse[];
+  /** The response to the newest request, even if it was sent: the body of the request may still be arriving. */
+  newest: NodeResponse | null;
+}
+
 /**
- * Serves HTTP/1.1 with limits.
+ * Serves HTTP/1.1 with limits. Requests of a connection are served one after the other, the next when the response before was
+ * handed to the system: a client that reads nothing holds one response.
  *
  * @throws The system's error if the server can't listen on the address.
  */
@@ -55,6 +59,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   const { host, port, maxConnections, reject, onDrop } = options;
   const server = createServer({
     ...{ IncomingMessage: NodeRequest, connectionsCheckingInterval: 1_000, ...TIME_LIMITS },
+    // Node's own rejection of a missing Host field has no body.
     ...{ maxHeaderSize: MAX_HEADER_SIZE, requireHostHeader: false, joinDuplicateHeaders: true },
     // Most requests have no body: Node then emits no stream events.
     optimizeEmptyRequests: true,
@@ -64,48 +69,62 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   server.maxHeadersCount = 0;
   server.setTimeout(INACTIVITY_TIMEOUT);
 
+  let isStopping = false;
   const connections = new Map<Socket, Connection>();
   server.on('connection', (socket) => {
-    connections.set(socket, new Connection(socket));
+    connections.set(socket, { waiting: [], newest: null });
     socket.once('close', () => connections.delete(socket));
   });
-  server.on('drop', () => onDrop('connections'));
+  server.on('drop', () => {
+    if (!isStopping) onDrop('connections');
+  });
 
-  let isStopping = false;
   function accept(request: NodeRequest, response: NodeResponse): void {
-    const serve = () => {
-      const error = request.normalizeTarget();
-      if (error === null) listener(request, response);
-      else rejectRequest(error, request, response);
-    };
-    // There is no connection if its socket is closed.
     const connection = connections.get(request.socket);
-    if (connection?.accept(response, isStopping, serve) === false) onDrop('requests');
+    // Its socket is closed.
+    if (connection === undefined) return;
+    const { waiting } = connection;
+    if (waiting.length === WAITING_MAX) {
+      request.socket.destroy();
+      onDrop('requests');
+      return;
+    }
+    connection.newest = response;
+    // After an Upgrade other bytes may follow: serve this one as HTTP/1.1, then close (RFC 9110, section 7.8).
+    if (isStopping || request.headers.upgrade !== undefined) closeAfter(response);
+    // Node emits `close` after `finish`, and also if the connection is lost.
+    response.on('close', () => {
+      waiting.shift();
+      if (waiting[0] !== undefined) serve(waiting[0]);
+    });
+    if (waiting.push(response) === 1) serve(response);
   }
 
-  async function rejectRequest(error: HttpError, request: NodeRequest, response: NodeResponse): Promise<void> {
-    const { status, headers, body } = await request.afterBody(response, reject(error, request));
-    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  /** Serves a request, unless it came behind the last response of its connection. */
+  function serve(response: NodeResponse): void {
+    if (response.req.socket.writable) listener(response.req, response);
   }
 
   server.on('request', accept);
-  server.on('checkContinue', (request, response) => {
-    request.sendContinue = () => response.writeContinue();
-    accept(request, response);
-  });
   // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', accept);
-
-  /** Rejects bytes that the parser can't read. */
-  const rejectBytes = (error: HttpError, socket: Socket) =>
-    connections
-      .get(socket)
-      ?.reject(error, () => bytesOf(reject(error, { clientAddress: socket.remoteAddress ?? null })));
-  server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
-  server.on('connect', ({ socket }) => {
-    // Node leaves it without a listener: a reset would end the process.
-    socket.on('error', () => {});
-    rejectBytes(NO_TUNNEL, socket);
+  server.on('clientError', (error, stream) => {
+    const socket = stream as Socket;
+    const connection = connections.get(socket);
+    // As in the example of Node's documentation.
+    if (connection === undefined || !socket.writable) return;
+    const { waiting, newest } = connection;
+    const inBody = newest !== null && !newest.req.complete;
+    if (inBody ? waiting.length === 1 && !newest.headersSent : waiting.length === 0) {
+      const sender = inBody ? newest.req : { clientAddress: socket.remoteAddress ?? null };
+      socket.end(bytesOf(reject(parserRejection(error), sender)));
+      socket.destroySoon();
+    } else if (!inBody && newest?.headersSent === false) {
+      // The bytes may be the end of a body whose Content-Length is too small.
+      closeAfter(newest);
+    } else {
+      socket.destroy();
+    }
   });
 
   // Without a host Node listens on `::`, or on 0.0.0.0 if IPv6 is not available.
@@ -116,35 +135,31 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     address: server.address() as AddressInfo,
     async stop({ grace, deadline }) {
       isStopping = true;
-      for (const connection of connections.values()) connection.end();
+      for (const { newest } of connections.values()) if (newest !== null) closeAfter(newest);
       if (grace > 0) await sleep(grace);
-      const closed = once(server, 'close');
-      // That of HTTP closes idle connections, too. For Node they include one whose client has not read the whole response yet,
-      // and by its documentation those that have sent nothing.
-      TcpServer.prototype.close.call(server);
-      const idle = setInterval(() => {
-        const isQuiet = ({ bytesRead, writableLength }: Socket) => bytesRead > 0 && writableLength === 0;
-        if ([...connections.keys()].every(isQuiet)) server.closeIdleConnections();
-      }, IDLE_INTERVAL);
-      // Browsers open connections ahead of requests. Node reads sockets between timers and immediates: what has arrived counts.
-      const closeSilent = () => {
-        for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
-      };
-      const silent = setTimeout(() => setImmediate(closeSilent), FIRST_BYTES_TIMEOUT);
       let closedAtDeadline = 0;
       const timer = setTimeout(() => {
-        for (const [socket, { isBusy }] of connections) {
-          if (isBusy) closedAtDeadline += 1;
-          socket.destroy();
-        }
+        closedAtDeadline = [...connections.values()].filter(({ waiting }) => waiting.length > 0).length;
+        server.closeAllConnections();
       }, deadline);
-      await closed;
-      clearInterval(idle);
-      clearTimeout(silent);
-      clearTimeout(timer);
-      // Ends the timer that checks Node's time limits.
+      // 0 drops every new connection.
+      server.maxConnections = 0;
+      // For Node a connection is idle although its client has not read all of the last response: `close` would cut it off.
+      const partlySent = () => [...connections.values()].flatMap(({ waiting }) => waiting).find((r) => r.writableEnded);
+      for (let response = partlySent(); response !== undefined; response = partlySent()) await once(response, 'close');
+      const closed = once(server, 'close');
       server.close();
+      // For Node a connection that has sent nothing is not idle.
+      for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
+      await closed;
+      clearTimeout(timer);
       return closedAtDeadline;
     },
   };
+}
+
+/** Makes a response the last one of its connection. */
+function closeAfter(response: NodeResponse): void {
+  if (response.headersSent) response.on('finish', () => response.req.socket.destroySoon());
+  else response.setHeader('connection', 'close');
 }
