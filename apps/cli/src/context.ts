@@ -9,7 +9,7 @@ export interface Context {
   /** The arguments: messages may quote them. */
   readonly words: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
-  readonly stdin: Readable;
+  readonly stdin: Readable & { readonly isTTY?: boolean; readonly fd?: number };
   /** The output of results. */
   readonly stdout: TextOutput;
   /** The output of messages and progress. */

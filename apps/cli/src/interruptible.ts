@@ -4,11 +4,17 @@ import { MESSAGES } from './messages.ts';
 
 const EXIT_INTERRUPTED = 130;
 
-/** Runs work. Meanwhile the first Ctrl-C does not end the process, but aborts the work, with the error of the command. */
-export function interruptible<R>(work: (stopping: AbortController) => Promise<R>): Promise<R> {
+/**
+ * Runs work. Meanwhile the first of the signals does not end the process, but aborts the work, with the error of the command.
+ *
+ * @param signals By default that of Ctrl-C.
+ */
+export function interruptible<R>(
+  work: (stopping: AbortController) => Promise<R>,
+  message = MESSAGES.interrupted,
+  signals: readonly NodeJS.Signals[] = ['SIGINT'],
+): Promise<R> {
   const stopping = new AbortController();
-  const endWait = onFirstSignal(['SIGINT'], () =>
-    stopping.abort(new CommandFailed(MESSAGES.interrupted, EXIT_INTERRUPTED)),
-  );
+  const endWait = onFirstSignal(signals, () => stopping.abort(new CommandFailed(message, EXIT_INTERRUPTED)));
   return work(stopping).finally(endWait);
 }

@@ -23,6 +23,11 @@ export function withoutArguments(message: string): string {
 const keyEvent = (date: number | null, event: string, { id, holder }: ApiKey) =>
   `${new Date(date ?? 0).toISOString()} ${event} API key ${id} of ${JSON.stringify(holder)}`;
 
+/** The columns of a bar. */
+const BAR = 20;
+
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+
 /** The messages to the user. Those about the members of a pet or of an API key are the domain's. */
 export const MESSAGES = {
   line: (message: string) => `animal-store: ${message}\n`,
@@ -35,6 +40,22 @@ export const MESSAGES = {
   system: (syscall: string | undefined, reason: string) => `a file can't be used (${syscall}): ${reason}`,
   inMemory: `set ${storageChoices()}: nothing in memory outlives a command`,
   unavailable: (location: string, reason: string) => `the storage at ${location} is unavailable: ${reason}`,
+
+  noBackup: (description: string, tools = 'those of its server') =>
+    `backups of ${description} are made and restored by other tools: ${tools}`,
+  terminalOutput: 'the copy would be written to the terminal: name a file, as in animal-store backup >copy.new',
+  terminalInput: 'the copy would be read from the terminal: name a file, as in animal-store restore <copy',
+  copying: 'makes and checks the copy',
+  unreadable: (reason: string) => `the standard input cannot be read: ${reason}`,
+  skippedIds: 'It must be a number of ids from 0 to 999999999999.',
+  stopped: 'interrupted',
+
+  bytes: (bytes: number, rate: number) => `${megabytes(bytes)}, ${megabytes(rate)}/s`,
+  bar(bytes: number, rate: number, total: number): string {
+    const done = '#'.repeat(Math.floor((BAR * bytes) / total)).padEnd(BAR);
+    const left = rate > 0 ? `, ${Math.ceil((total - bytes) / rate)} s left` : '';
+    return `[${done}] ${megabytes(bytes)} of ${MESSAGES.bytes(total, rate)}${left}`;
+  },
 
   progress: (pets: number, step: string) => `${pets} pets ${step}`,
 

@@ -8,6 +8,7 @@ import {
 } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
 import { Command, CommanderError } from 'commander';
+import { addBackup } from './backup.ts';
 import { CommandFailed, type Context } from './context.ts';
 import { addCopy } from './copy.ts';
 import { addImportPets } from './import-pets.ts';
@@ -62,5 +63,6 @@ async function createProgram(context: Context): Promise<Command> {
   addImportPets(pets, context);
   addKeys(program, context);
   addCopy(program, context);
+  addBackup(program, context);
   return program;
 }

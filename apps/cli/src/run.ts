@@ -1,8 +1,12 @@
+import { createWriteStream, fstatSync } from 'node:fs';
 import { openStorage } from '@animal-store/app-kit';
 import { MESSAGES } from './messages.ts';
 import { EXIT_FAILED, runProgram } from './program.ts';
 
-const { argv, env: environment, stdin, stdout, stderr } = process;
+const { argv, env: environment, stdin, stderr } = process;
+// To a file process.stdout writes once, and drops without an error what a full disk did not take.
+const isFile = fstatSync(1).isFile();
+const stdout = isFile ? createWriteStream('', { fd: 1, flush: true }) : process.stdout;
 
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that closes the pipe, like `head`, needs no message.
@@ -13,3 +17,4 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 stderr.on('error', () => {});
 const words = argv.slice(2);
 process.exitCode = await runProgram({ words, environment, stdin, stdout, stderr, clock: Date.now, openStorage });
+if (isFile) stdout.end();

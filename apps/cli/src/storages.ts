@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import {
   ConfigurationError,
   findStorages,
+  misconfigurationOf,
   quotesViolation,
   readNamedStorage,
   type StorageSettings,
@@ -60,24 +61,42 @@ export async function withTarget(
   await work(source, target);
 }
 
-/** Opens a storage. An error of a call says where the storage is, or which setting is wrong. */
+/** Calls a method of an adapter. An error says where the storage is, or which setting is wrong. */
+async function explainErrors<R>(call: () => Promise<R>, settings: StorageSettings, location: string): Promise<R> {
+  try {
+    return await call();
+  } catch (error) {
+    const message = misconfigurationOf(error, settings);
+    if (message !== null) throw new ConfigurationError(message);
+    if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
+    throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
+  }
+}
+
+/** The methods of an adapter that copy the place that the environment names. */
+export async function placeToCopy(context: Context) {
+  const settings = await namedStorage(context);
+  const { adapter, setting } = settings;
+  const { description, backup, restore, serverTools } = adapter;
+  if (backup === undefined || restore === undefined)
+    throw new CommandFailed(MESSAGES.noBackup(description, serverTools));
+  return {
+    backup: () => explainErrors(() => backup(setting), settings, setting),
+    restore: (copy: AsyncIterable<Uint8Array>, skippedIds: bigint) =>
+      explainErrors(() => restore(setting, copy, skippedIds), settings, setting),
+  };
+}
+
+/** Opens a storage. */
 async function open({ stderr, openStorage }: Context, settings: StorageSettings, options?: { create: boolean }) {
-  const { storage, warnings, misconfiguration } = await openStorage(settings, options);
+  const { storage, warnings } = await openStorage(settings, options);
   for (const warning of warnings) stderr.write(MESSAGES.line(warning));
   const { location } = storage;
 
   const explained =
     <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
-    async (...given: Given): Promise<R> => {
-      try {
-        return await method(...given);
-      } catch (error) {
-        const message = misconfiguration(error);
-        if (message !== null) throw new ConfigurationError(message);
-        if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
-        throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
-      }
-    };
+    (...given: Given): Promise<R> =>
+      explainErrors(() => method(...given), settings, location);
 
   const noArchive = () => Promise.reject(new CommandFailed(MESSAGES.noArchive(location)));
   const { archive = { read: noArchive, restore: noArchive } } = storage;

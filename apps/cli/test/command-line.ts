@@ -11,6 +11,8 @@ const NOW = Date.UTC(2026, 11, 24);
 
 interface Options {
   readonly isTTY?: boolean;
+  /** Whether messages are written to a terminal, and results to a file. */
+  readonly hasTerminal?: boolean;
   /** Names the storages. Without it, they are those that follow. */
   readonly environment?: NodeJS.ProcessEnv;
   readonly storage?: Storage;
@@ -20,7 +22,13 @@ interface Options {
 
 /** The command line in this process, by default on a memory of its own. */
 export function commandLine(options: Options = {}) {
-  const { isTTY = false, environment, storage = createMemoryStorage(), target = storage } = options;
+  const {
+    isTTY = false,
+    hasTerminal = isTTY,
+    environment,
+    storage = createMemoryStorage(),
+    target = storage,
+  } = options;
   const time = { now: NOW };
 
   const openGiven: Context['openStorage'] = async ({ subject }) => {
@@ -28,9 +36,8 @@ export function commandLine(options: Options = {}) {
     return { storage: opened, description: '', warnings: [], misconfiguration: () => null };
   };
 
-  /** Returns the exit code of a command, and what it wrote. */
-  async function runWith(input: string | Buffer | Readable, ...words: string[]) {
-    const [stdout, stderr] = [outputOf(isTTY), outputOf(isTTY)];
+  async function runProgramWith(input: string | Buffer | Readable, words: readonly string[]) {
+    const [stdout, stderr] = [outputOf(isTTY), outputOf(hasTerminal)];
     const code = await runProgram({
       words,
       environment: environment ?? { SQLITE_FILE: 'animals.db' },
@@ -40,7 +47,20 @@ export function commandLine(options: Options = {}) {
       clock: () => time.now,
       openStorage: environment ? openStorage : openGiven,
     });
-    return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
+    return { code, bytes: (stdout.read() ?? Buffer.of()) as Buffer, err: String(stderr.read() ?? '') };
+  }
+
+  /** Returns the exit code of a command, and what it wrote. */
+  async function runWith(input: string | Buffer | Readable, ...words: string[]) {
+    const { code, bytes, err } = await runProgramWith(input, words);
+    return { code, out: String(bytes), err };
+  }
+
+  /** Returns a copy of the storage, and the messages. */
+  async function backup(): Promise<{ bytes: Buffer; err: string }> {
+    const { code, bytes, err } = await runProgramWith('', ['backup']);
+    if (code !== 0) throw new Error(err);
+    return { bytes, err };
   }
 
   /** Returns the lines that a command prints. Throws what it wrote if it fails. */
@@ -50,7 +70,7 @@ export function commandLine(options: Options = {}) {
     return out.split('\n').slice(0, -1);
   }
 
-  return { catalogue: createCatalogue(storage.pets), time, run, runWith };
+  return { catalogue: createCatalogue(storage.pets), time, run, runWith, backup };
 }
 
 /** A stream that keeps what is written to it. */

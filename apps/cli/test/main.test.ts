@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { expect, onTestFinished, test } from 'vitest';
@@ -105,6 +106,47 @@ test.runIf(existsSync('/dev/full'))('reports in one line that its output cannot 
   const child = start({}, ['--help'], full);
   closeSync(full);
   expect(await ended(child)).toMatchObject({ code: 1, err: expect.stringMatching(/^animal-store: ENOSPC.*\n$/) });
+});
+
+/** A database with so many bytes in a page of its own each. */
+async function largeDatabase(megabytes: number) {
+  const environment = freshDatabase();
+  await commandLine({ environment }).run(...CREATE);
+  const database = new DatabaseSync(environment.SQLITE_FILE);
+  database.exec(`CREATE TABLE filler AS SELECT randomblob(${megabytes}000000)`);
+  database.close();
+  return environment;
+}
+
+test('fails if a full disk has no space for the last bytes of a copy', async () => {
+  const environment = await largeDatabase(1);
+  const { bytes } = await commandLine({ environment }).backup();
+  const copy = freshFile('copy', '');
+  // The signal would end the process, instead of the write with an error.
+  const limited = `trap '' XFSZ; ulimit -f ${Math.ceil(bytes.length / 512) - 1}; exec "$0" "$@" >'${copy}'`;
+  const node = [process.execPath, '--conditions=@animal-store/source', MAIN, 'backup'];
+  // The partial copy is in memory, and has no limit there: it is beside the database.
+  const child = spawn('/bin/sh', ['-c', limited, ...node], { env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
+  expect(await ended(child)).toMatchObject({ code: 1, err: expect.stringMatching(/^animal-store: [^\n]+\n$/) });
+});
+
+test('leaves a whole database wherever a restore is killed, and the next one removes what is left', async () => {
+  const environment = await largeDatabase(10);
+  const { SQLITE_FILE } = environment;
+  const { run, backup } = commandLine({ environment });
+  const { bytes } = await backup();
+  for (let delay = 0; delay < 500; delay += 50) {
+    const child = start(environment, ['restore']);
+    const end = ended(child);
+    child.stdin?.on('error', () => {}).end(bytes);
+    await expect.poll(() => child.exitCode !== null || readdirSync(dirname(SQLITE_FILE)).length > 1).toBe(true);
+    await sleep(delay);
+    child.kill('SIGKILL');
+    await end;
+    expect(await run('pets', 'list')).toHaveLength(1);
+    expect((await backup()).bytes.length).toBe(bytes.length);
+    expect(readdirSync(dirname(SQLITE_FILE))).toEqual(['animals.db']);
+  }
 });
 
 test('imports all pets if the reader of its messages closes the pipe', async () => {

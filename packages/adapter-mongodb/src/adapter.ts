@@ -8,4 +8,5 @@ export const adapter: StorageAdapter = {
   description: 'MongoDB',
   variable: { name: 'MONGODB_URL', example: 'mongodb://localhost:27017/animals', secret: true },
   open: async (url) => (await import('./index.ts')).createMongoStorage({ url }),
+  serverTools: 'mongodump and mongorestore',
 };

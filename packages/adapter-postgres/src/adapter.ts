@@ -8,4 +8,5 @@ export const adapter: StorageAdapter = {
   description: 'PostgreSQL',
   variable: { name: 'POSTGRES_URL', example: 'postgres://localhost:5432/animals', secret: true },
   open: async (url) => (await import('./index.ts')).createPostgresStorage({ url }),
+  serverTools: 'pg_dump and pg_restore',
 };

@@ -8,4 +8,6 @@ export const adapter: StorageAdapter = {
   description: 'a SQLite file',
   variable: { name: 'SQLITE_FILE', example: '/var/lib/animal-store/animals.db', secret: false },
   open: async (file, options) => (await import('./index.ts')).createSqliteStorage({ file, ...options }),
+  backup: async (file) => (await import('./backup.ts')).backupFile(file),
+  restore: async (file, ...given) => (await import('./restore.ts')).restoreFile(file, ...given),
 };

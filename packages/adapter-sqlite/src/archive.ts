@@ -5,6 +5,9 @@ import type { Row, Statement } from './schema.ts';
 
 const ALL_COLUMNS = `${COLUMNS}, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint`;
 
+/** The last id that was assigned or skipped. No row: none was. */
+export const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
+
 export const ARCHIVE_SQL = {
   read: `SELECT ${ALL_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
   restore: `INSERT INTO pets (${ALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
@@ -25,6 +28,12 @@ export function createArchive({ read, write }: File): PetArchive {
     },
   };
 }
+
+/** Raises the counter of ids. */
+export const skipIds = (to: bigint): readonly Statement[] => [
+  ["INSERT INTO sqlite_sequence SELECT 'pets', 0 WHERE NOT EXISTS (SELECT * FROM sqlite_sequence WHERE name = 'pets')"],
+  ["UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'pets'", to],
+];
 
 function storedPetsOf(rows: readonly Row[]): readonly StoredPet[] {
   return rows.map((row) => {

@@ -3,7 +3,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { DomainError } from '@animal-store/domain';
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 
 /** SQLite can't run a statement: a table or an index of it is missing. */
 export const ERROR = 1;
@@ -53,6 +54,14 @@ export function reasonForOperator(error: unknown): string | null | undefined {
     return null;
   const { errcode = 0 } = error as { errcode?: number };
   return ENVIRONMENTAL.get(ENVIRONMENTAL.has(errcode) ? errcode : resultCode(error));
+}
+
+/** The error of the ports for a failure; the failure itself if it shows a defect. */
+export function toPortError(path: string, failure: unknown): unknown {
+  if (DomainError.is(failure) || StorageMisconfigured.is(failure)) return failure;
+  const reason = reasonForOperator(failure);
+  if (reason === undefined) return failure;
+  return unavailable(reason === null ? failure : unusable(path, reason, { cause: failure }));
 }
 
 /** Returns the system's error if too many files are open (EMFILE, ENFILE): SQLite's is that of a missing folder. */

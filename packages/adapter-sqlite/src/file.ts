@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { unusable } from './failures.ts';
 
 /** File systems of a network by their type, as Linux numbers them (statfs(2), linux/magic.h). */
@@ -12,7 +13,8 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 /** The mounts that a process of Linux sees (proc(5)). */
 const MOUNTS = '/proc/self/mountinfo';
 
-const HARD_LINK = 'it has a second name (a hard link): keep only the one with a log (-wal), and copy with backup.mjs';
+const HARD_LINK =
+  'it has a second name (a hard link): keep only the one with a log (-wal), and copy with animal-store backup';
 
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
@@ -36,8 +38,13 @@ export function createFile(path: string): void {
       // SQLite reports why it can't be created.
     }
   }
-  if (!existsSync(path)) return;
-  const stat = statSync(path);
+  if (existsSync(path)) requireFile(path);
+}
+
+/** @throws StorageMisconfigured if there is no file, or it can't hold a database. */
+export function requireFile(path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) throw new StorageMisconfigured(`there is no file ${path} that this user may see`);
   if (!stat.isFile()) throw unusable(path, 'it must be a regular file');
   // Each name of a file has a log of its own (https://sqlite.org/howtocorrupt.html, 2.5).
   if (stat.nlink > 1) throw unusable(path, HARD_LINK);

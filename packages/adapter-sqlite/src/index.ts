@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { createArchive } from './archive.ts';
-import { realPathOf } from './file.ts';
+import { realPathOf, requireFile } from './file.ts';
 import { createApiKeyRepository } from './keys.ts';
 import { openFile } from './open.ts';
 import { createPetRepository, TRY_CREATING } from './pets.ts';
@@ -30,7 +30,7 @@ export async function createSqliteStorage({ file, create = true }: SqliteStorage
     throw new StorageMisconfigured(`${file} is a name of SQLite, not a path: for a file of that name write ./${file}`);
   }
   const path = resolve(file);
-  if (!(create || existsSync(path))) throw new StorageMisconfigured(`there is no file ${path} that this user may see`);
+  if (!(create || existsSync(path))) requireFile(path);
   const connection = await openFile(path, create);
   return {
     pets: createPetRepository(connection),

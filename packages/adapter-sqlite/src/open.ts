@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBatches, createResource } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { BUSY, ERROR, isDamage, reasonForOperator, resultCode, unusable, whenUnlocked } from './failures.ts';
+import { BUSY, ERROR, isDamage, resultCode, toPortError, whenUnlocked } from './failures.ts';
 import { placeOf } from './file.ts';
 import { checkSchema, openDatabase, type Row, type Statement } from './schema.ts';
 import { createWriterThread, requireProgram } from './thread.ts';
@@ -50,10 +50,8 @@ export async function openFile(path: string, willWrite: boolean): Promise<File> 
   /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
   let damage: unknown = null;
 
-  function toPortError(failure: unknown): unknown {
-    const reason = reasonForOperator(failure);
-    if (reason === undefined) return failure;
-    const error = unavailable(reason === null ? failure : unusable(path, reason, { cause: failure }));
+  function errorOf(failure: unknown): unknown {
+    const error = toPortError(path, failure);
     if (isDamage(failure)) damage ??= error;
     return error;
   }
@@ -63,7 +61,7 @@ export async function openFile(path: string, willWrite: boolean): Promise<File> 
     close: ({ close }) => close(),
     // SQLite has no connection to lose: a failed call leaves the file open.
     isLost: () => false,
-    toPortError,
+    toPortError: errorOf,
   });
   try {
     const { startWriter } = await file.call(async (opened) => opened);

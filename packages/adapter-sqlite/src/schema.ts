@@ -1,5 +1,6 @@
 // The tables, and connections to them.
 
+import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { checkFormat } from '@animal-store/domain/ports';
@@ -144,6 +145,17 @@ export function checkSchema(path: string, { run }: Database): void {
     if (found.includes(sql)) continue;
     throw unusable(path, `its ${kind?.toLowerCase()} ${name} is missing, or was changed: it was made by ${sql}`);
   }
+}
+
+/** Whether a connection is to a file of ours. */
+export const isOwn = (db: DatabaseSync): boolean =>
+  Object.values(db.prepare('PRAGMA application_id').get() ?? {}).map(Number)[0] === APPLICATION_ID;
+
+/** Whether a file has all its bytes, and its pages, rows and indexes agree. SQLite reads bytes that are missing as zeros. */
+export function isWhole(path: string, { run }: Database): boolean {
+  const [[pages, size] = []] = run([['SELECT * FROM pragma_page_count, pragma_page_size']]);
+  const isComplete = Number(pages) * Number(size) === statSync(path).size;
+  return isComplete && run([['PRAGMA integrity_check(1)']])[0]?.[0] === 'ok';
 }
 
 /** SQL in one line, without the quotes that ALTER TABLE … RENAME leaves in the stored statement. */

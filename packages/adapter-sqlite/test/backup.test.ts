@@ -1,12 +1,13 @@
-import { execFile } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
+  copyFileSync,
   existsSync,
   linkSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -15,176 +16,323 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { added, everyPage, rex } from '@animal-store/adapter-contract';
-import { expect, test } from 'vitest';
-import { databaseAt, execute, fileWith, freshFile, openAt, storageAt } from './fixtures.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { adapter } from '../src/adapter.ts';
+import { createPartial } from '../src/partial.ts';
+import { databaseAt, execute, fileWith, freshFile, misconfigured, openAt, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
-const run = promisify(execFile);
-
-const PROGRAMS = fileURLToPath(new URL('../../../tools/deploy/sqlite/', import.meta.url));
-
-const backup = (file: string, to: string) =>
-  run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, to], { timeout: 500_000 });
-const restore = (...words: string[]) => run(process.execPath, [join(PROGRAMS, 'restore.mjs'), ...words]);
-const failureOf = (program: Promise<unknown>) => program.catch((error: unknown) => error);
-
-function expectWhole(file: string): void {
-  const database = databaseAt(file, { readOnly: true });
-  expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
-  expect(database.prepare('SELECT name FROM pets WHERE id = 1').get()).toEqual({ name: 'Rex' });
-  database.close();
+async function backup(file: string): Promise<Buffer> {
+  const { size, content } = (await adapter.backup?.(file)) ?? { size: 0, content: [] };
+  const copy = await buffer(content as AsyncIterable<Buffer>);
+  expect(copy.length).toBe(size);
+  return copy;
 }
 
-test('backup.mjs copies a file while another process commits, and restore.mjs puts the copy in its place', async () => {
-  // It takes long to copy: a copy that begins anew with each commit never ends.
-  const large = await fileWith(1, freshFile(tmpdir()));
-  const filled = databaseAt(large);
-  filled.exec('CREATE TABLE filler (content BLOB); INSERT INTO filler VALUES (zeroblob(200000000))');
-  filled.close();
-  const copy = `${large}.copy`;
-  const writer = startProcess(large, 'for (let key = 0; ; key += 1) await addUntilStored(key);');
-  await writer.underWay(1);
-  expect((await backup(large, copy)).stdout).toBe('ok\n');
-  expect(writer.process.exitCode).toBeNull();
-  expectWhole(copy);
+const restore = (copy: Buffer, file: string, skippedIds = 1_000_000n) =>
+  adapter.restore?.(file, Readable.from([copy]), skippedIds);
 
-  const { pets, close, location: file } = await storageAt();
-  await added(pets, rex({ name: 'Max' }));
-  const log = readFileSync(`${file}-wal`);
+/** Everything in the folder of a file, by name. */
+const contents = (file: string) =>
+  readdirSync(dirname(file), { recursive: true }).map((name) => {
+    const path = join(dirname(file), String(name));
+    return [name, statSync(path).isFile() && readFileSync(path, 'latin1')];
+  });
+
+const namesIn = async (file: string) => (await everyPage((await storageAt(file)).pets)).map(({ name }) => name);
+
+/** A file and the log that a killed process leaves. */
+async function killed(pets: number): Promise<string> {
+  const [file, copy] = [freshFile(), freshFile()];
+  const { pets: repository, close } = await storageAt(file);
+  for (let count = 0; count < pets; count += 1) await added(repository, rex({ name: 'Max' }));
+  for (const part of ['', '-wal']) copyFileSync(file + part, copy + part);
   await close();
-  // A killed process leaves its log.
-  writeFileSync(`${file}-wal`, log);
-  expect((await restore(copy, file)).stdout).toMatch(/^ok, the next id is 10\d{5}\n$/);
-  expectWhole(file);
-  expect([statSync(copy).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o600, 0o600]);
-});
+  return copy;
+}
 
-test.each([
-  ['has pets', 2, [], 1_000_003],
-  ['has no pets', 0, [], 1_000_001],
-  ['has pets, with a number of ids', 2, ['50'], 53],
-])('restore.mjs skips ids that were assigned after the copy was made, if it %s', async (_, pets, ids, next) => {
-  const file = await fileWith(pets);
-  await backup(file, `${file}.copy`);
-  await fileWith(1, file);
+describe('a backup', () => {
+  test('is whole while another process commits, and restored where a process was killed', async () => {
+    // It takes long to copy.
+    const large = await fileWith(1, freshFile(tmpdir()));
+    execute('CREATE TABLE filler AS SELECT randomblob(40000000)')(large);
+    const writer = startProcess(large, 'for (let key = 0; ; key += 1) await addUntilStored(key);');
+    await writer.underWay(1);
+    const copy = await backup(large);
+    expect(writer.process.exitCode).toBeNull();
 
-  expect((await restore(`${file}.copy`, file, ...ids)).stdout).toBe(`ok, the next id is ${next}\n`);
-  expect(Number((await added((await storageAt(file)).pets)).id)).toBe(next);
-});
-
-test('works beside Litestream, which adds tables and always holds a read transaction', async () => {
-  const file = freshFile();
-  const first = await storageAt(file);
-  await added(first.pets);
-  const litestream = new DatabaseSync(file);
-  litestream.exec(`
-    CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
-    CREATE TABLE _litestream_lock (id INTEGER);
-    BEGIN; SELECT * FROM _litestream_seq`);
-  await added(first.pets, rex({ name: 'Max' }));
-  await first.close();
-
-  const second = await storageAt(file);
-  await added(second.pets, rex({ name: 'Tom' }));
-  await second.close();
-  litestream.close();
-  await backup(file, `${file}.copy`);
-  await restore(`${file}.copy`, file);
-  const { pets } = await storageAt(file);
-  expect((await everyPage(pets)).map(({ name }) => name)).toEqual(['Rex', 'Max', 'Tom']);
-});
-
-test.each<[string, (copy: string, file: string) => void]>([
-  ['is missing', () => {}],
-  ['is empty', (copy) => writeFileSync(copy, '')],
-  ['is something else', (copy) => writeFileSync(copy, 'name,categoryId\n')],
-  ['is not whole', (copy, file) => writeFileSync(copy, readFileSync(file).subarray(0, 8_192))],
-])('restore.mjs keeps the database if the copy %s', async (_, make) => {
-  const file = await fileWith(1);
-  make(`${file}.copy`, file);
-  expect(await failureOf(restore(`${file}.copy`, file))).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining(`${file}.copy can't be used: `),
+    const file = await killed(3);
+    await restore(copy, file);
+    const database = databaseAt(file, { readOnly: true });
+    expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+    expect(
+      new Set(
+        database
+          .prepare('SELECT name FROM pets')
+          .all()
+          .map(({ name }) => name),
+      ),
+    ).toEqual(new Set(['Rex']));
   });
-  expectWhole(file);
-  expect(existsSync(`${file}.restored`)).toBe(false);
-});
 
-test('backup.mjs reads by a link, and restore.mjs leaves it a link', async () => {
-  const [file, link] = [await fileWith(1), `${freshFile()}.link`];
-  symlinkSync(file, link);
-  const { pets } = await storageAt(link);
-  await added(pets, rex({ name: 'Max' }));
-  expect((await backup(link, `${file}.copy`)).stdout).toBe('ok\n');
-  const restored = freshFile();
-  renameSync(await fileWith(0), restored);
-  rmSync(link);
-  symlinkSync(restored, link);
-  expect((await restore(`${file}.copy`, link)).stdout).toMatch(/^ok/);
-  expect(readlinkSync(link)).toBe(restored);
-  expect(await everyPage((await openAt(restored)).pets)).toHaveLength(2);
-});
-
-const SECOND_NAME = /second name.*\(-wal\) beside it$/;
-const TOO_OLD = /^needs Node\.js 24, this is v/;
-/** Older versions have no node:sqlite, either. */
-const onOldNode = (program: string) =>
-  run(process.execPath, ['--no-experimental-sqlite', join(PROGRAMS, program), 'animals.db', 'copy.db']);
-
-test.each<[string, (file: string, other: string) => Promise<unknown>, RegExp]>([
-  ['backup.mjs of a file with a hard link', (file) => backup(file, `${file}.copy`), SECOND_NAME],
-  ['backup.mjs to a folder', (file) => backup(`${file}.link`, dirname(file)), / is a folder: name a file$/],
-  ['backup.mjs onto the file itself', (_, other) => backup(other, `${other}.self`), /^COPY must be another file$/],
-  ['backup.mjs without a file', (file) => backup(`${file}.none`, `${file}.copy`), /^there is no file .*\.none$/],
-  ['backup.mjs with a Node.js that is too old', () => onOldNode('backup.mjs'), TOO_OLD],
-  ['restore.mjs onto a file with a hard link', (file, other) => restore(other, file), SECOND_NAME],
-  ['restore.mjs onto a link to no file', (_, other) => restore(other, `${other}.lost`), / is a link to no file/],
-  ['restore.mjs with a Node.js that is too old', () => onOldNode('restore.mjs'), TOO_OLD],
-])('rejects in one line and changes nothing: %s', async (_, program, line) => {
-  const [file, other] = [await fileWith(2), await fileWith(1)];
-  linkSync(file, `${file}.link`);
-  symlinkSync('missing.db', `${other}.lost`);
-  symlinkSync(other, `${other}.self`);
-  const contents = () => [file, other].map((path) => [readFileSync(path), readdirSync(dirname(path))]);
-  const before = contents();
-  const { code, stderr } = (await failureOf(program(file, other))) as { code: number; stderr: string };
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/^.+\n$/)]);
-  expect(stderr.trim()).toMatch(line);
-  expect(contents()).toEqual(before);
-});
-
-test('backup.mjs keeps the earlier copy if the file is damaged', async () => {
-  const file = await fileWith(1_000);
-  await backup(file, `${file}.copy`);
-  const bytes = readFileSync(file);
-  writeFileSync(file, bytes.fill(0xff, bytes.length - 8_192));
-  expect(await failureOf(backup(file, `${file}.copy`))).toMatchObject({ code: 1 });
-  expectWhole(`${file}.copy`);
-  expect(readdirSync(dirname(file)).filter((name) => name.includes('partial'))).toEqual([]);
-});
-
-test('backup.mjs replaces an earlier copy with its log, and keeps its mode', async () => {
-  const file = await fileWith(1);
-  const copy = await fileWith(2);
-  chmodSync(copy, 0o640);
-  for (const part of ['-wal', '-journal']) writeFileSync(copy + part, `the ${part} of the earlier copy`);
-  expect((await backup(file, copy)).stdout).toBe('ok\n');
-  expectWhole(copy);
-  expect(await everyPage((await openAt(copy)).pets)).toHaveLength(1);
-  expect([statSync(copy).mode & 0o777, existsSync(`${copy}-journal`)]).toEqual([0o640, false]);
-});
-
-test('two backups to one copy at the same time leave a whole copy', async () => {
-  const large = await fileWith(1, freshFile(tmpdir()));
-  execute('CREATE TABLE filler AS SELECT zeroblob(100000000)')(large);
-  const copies = Array.from({ length: 3 }, async (_, index) => {
-    await sleep(150 * index);
-    return backup(large, `${large}.copy`);
+  test('has pets that are in the log only, and of a file that is named by a link', async () => {
+    const [file, link] = [await killed(2), `${freshFile()}.link`];
+    symlinkSync(file, link);
+    const restored = freshFile();
+    await restore(await backup(link), restored);
+    expect(await namesIn(restored)).toEqual(['Max', 'Max']);
   });
-  for (const { stdout } of await Promise.all(copies)) expect(stdout).toBe('ok\n');
-  expectWhole(`${large}.copy`);
+
+  test('leaves nothing beside the file before it is read', async () => {
+    const file = await fileWith(1);
+    const before = contents(file);
+    const { content } = (await adapter.backup?.(file)) ?? {};
+    expect(contents(file)).toEqual(before);
+    (content as Readable).destroy();
+  });
+
+  test('works beside Litestream, which adds tables and always holds a read transaction', async () => {
+    const { pets, location: file, close } = await storageAt();
+    await added(pets);
+    const litestream = new DatabaseSync(file);
+    litestream.exec(`
+      CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+      CREATE TABLE _litestream_lock (id INTEGER);
+      BEGIN; SELECT * FROM _litestream_seq`);
+    await added(pets, rex({ name: 'Max' }));
+    await close();
+    const copy = await backup(file);
+    litestream.close();
+    await restore(copy, file);
+    expect(await namesIn(file)).toEqual(['Rex', 'Max']);
+  });
+
+  test.each<[string, (file: string) => unknown, RegExp]>([
+    ['has a hard link', (file) => linkSync(file, `${file}.link`), /has a second name/],
+    ['is damaged', (file) => writeFileSync(file, readFileSync(file).fill(0x5a, 4_096, 12_288)), /it is damaged/],
+    ['is of another program', execute('PRAGMA application_id = 7'), /another program/],
+    ['has another format', execute('PRAGMA user_version = 2'), /start a newer version/],
+  ])('fails with one line, and leaves nothing, if the file %s', async (_, make, line) => {
+    const file = await fileWith(100);
+    make(file);
+    const before = contents(file);
+    await expect(backup(file)).rejects.toMatchObject(
+      /damaged/.test(String(line)) ? misconfigured(line) : { message: expect.stringMatching(line) },
+    );
+    expect(contents(file)).toEqual(before);
+  });
+
+  test('fails if there is no file', async () => {
+    const file = freshFile();
+    await expect(backup(file)).rejects.toMatchObject({ name: 'StorageMisconfigured', message: /there is no file/ });
+    expect(contents(file)).toEqual([]);
+  });
+});
+
+describe('a restore', () => {
+  test.each([
+    ['has pets', 2, 1_000_000n, 1_000_004n],
+    ['has no pets', 0, 1_000_000n, 1_000_002n],
+    ['is restored without skipped ids', 2, 0n, 4n],
+  ])('gives ids above those of the copy and of the file, if the copy %s', async (_, pets, skipped, next) => {
+    const file = await fileWith(pets);
+    const copy = await backup(file);
+    await fileWith(1, file);
+    expect(await restore(copy, file, skipped)).toBe(next);
+    expect((await added((await storageAt(file)).pets)).id).toBe(next);
+  });
+
+  test('of the same backup a second time gives no id again', async () => {
+    const file = await fileWith(1);
+    const copy = await backup(file);
+    const ids = new Set<bigint>();
+    for (let count = 0; count < 3; count += 1) {
+      await restore(copy, file, count === 0 ? 1_000_000n : 0n);
+      const storage = await storageAt(file);
+      ids.add((await added(storage.pets)).id);
+      await storage.close();
+    }
+    expect(ids.size).toBe(3);
+  });
+
+  test.each<[string, (copy: Buffer) => Buffer | string, string]>([
+    ['is empty', () => '', 'it is empty'],
+    ['is something else', () => 'name,categoryId\n', 'it is damaged, or not whole'],
+    ['is cut', (copy) => copy.subarray(0, copy.length - 1), 'it is damaged, or not whole'],
+    ['lacks half of it', (copy) => copy.subarray(0, copy.length / 2), 'it is damaged, or not whole'],
+    ['is damaged', (copy) => Buffer.from(copy).fill(0x5a, 8_192, 12_288), 'it is damaged, or not whole'],
+    [
+      'is of another program',
+      (copy) => changed(copy, 'PRAGMA application_id = 7'),
+      'it is the database of another program',
+    ],
+    ['has another format', (copy) => changed(copy, 'PRAGMA user_version = 2'), 'has format 2'],
+  ])('leaves everything as it was if the copy %s', async (_, change, reason) => {
+    const file = await fileWith(1_000);
+    const copy = Buffer.from(change(await backup(file)));
+    const before = contents(file);
+    const error = { name: 'DomainError', code: 'invalid', message: expect.stringMatching(`^the copy .*${reason}`) };
+    await expect(restore(copy, file)).rejects.toMatchObject(error);
+    expect(contents(file)).toEqual(before);
+  });
+
+  function changed(copy: Buffer, sql: string): Buffer {
+    const file = freshFile();
+    writeFileSync(file, copy);
+    execute(sql)(file);
+    return readFileSync(file);
+  }
+
+  test('fails while another process has the file open, and works when it has ended', async () => {
+    const file = await fileWith(1);
+    const copy = await backup(file);
+    const idle = startProcess(file, "writeSync(1, 'open 0\\n'); setInterval(() => {}, 1_000);");
+    await idle.underWay(1);
+    const inUse = { code: 'storage_unavailable', cause: { message: /another process has it open/ } };
+    await expect(restore(copy, file)).rejects.toMatchObject(inUse);
+    // It still holds its locks.
+    idle.process.kill('SIGSTOP');
+    await expect(restore(copy, file)).rejects.toMatchObject(inUse);
+    idle.process.kill('SIGKILL');
+    await idle.acknowledged();
+    await restore(copy, file);
+    expect(await namesIn(file)).toEqual(['Rex']);
+  });
+
+  test('keeps the service from opening the file meanwhile', async () => {
+    const file = await fileWith(1);
+    const copy = await backup(file);
+    const outcomes: unknown[] = [];
+    async function* slowly() {
+      const storage = await openAt(file);
+      outcomes.push(await storage.pets.find(1n).catch(({ code }) => code));
+      yield copy;
+    }
+    await adapter.restore?.(file, slowly(), 0n);
+    expect(outcomes).toEqual(['storage_unavailable']);
+    expect(await namesIn(file)).toEqual(['Rex']);
+  });
+
+  test.each<[string, (bytes: Buffer) => Buffer]>([
+    ['a damaged page', (bytes) => bytes.fill(0x5a, 8_192, 12_288)],
+    ['a damaged schema', (bytes) => bytes.fill(0x5a, 100, 4_096)],
+    ['no content', () => Buffer.of()],
+  ])('replaces a file that has %s', async (_, damage) => {
+    const file = await fileWith(100);
+    const copy = await backup(file);
+    writeFileSync(file, damage(readFileSync(file)));
+    await restore(copy, file);
+    expect(await namesIn(file)).toHaveLength(100);
+  });
+
+  test('ignores the log of a file that was moved away', async () => {
+    const [file, other] = [await killed(3), await fileWith(1)];
+    rmSync(file);
+    await restore(await backup(other), file);
+    expect(await namesIn(file)).toEqual(['Rex']);
+  });
+
+  const contentOf = (file: string) => readFileSync(file, 'latin1');
+
+  test.each<[string, (file: string) => unknown, RegExp]>([
+    ['has a hard link', (file) => linkSync(file, `${file}.link`), /has a second name/],
+    ['is of another program', execute('PRAGMA application_id = 7'), /another program: name another file/],
+    ['is text', (file) => writeFileSync(file, 'Rex, Max and Waldo. '.repeat(99)), /move it and its log \(-wal\) away/],
+    ['is a folder', (file) => [rmSync(file), mkdirSync(file)], /it must be a regular file/],
+    ['is a link to no file', (file) => [rmSync(file), symlinkSync('none', file)], /it is a link to no file/],
+  ])('rejects in one line, and changes nothing, if the file %s', async (_, make, line) => {
+    const file = await fileWith(1);
+    const copy = await backup(file);
+    make(file);
+    const before = existsSync(file) && statSync(file).isFile() ? contentOf(file) : null;
+    await expect(restore(copy, file)).rejects.toMatchObject({
+      name: 'StorageMisconfigured',
+      message: expect.stringMatching(line),
+    });
+    if (before !== null) expect(contentOf(file)).toBe(before);
+    expect(readdirSync(dirname(file)).filter((name) => name.includes('partial'))).toEqual([]);
+  });
+
+  test('keeps a link a link', async () => {
+    const [file, link] = [await fileWith(0), freshFile()];
+    symlinkSync(file, link);
+    await restore(await backup(await fileWith(2)), link);
+    expect(readlinkSync(link)).toBe(file);
+    expect(await namesIn(file)).toHaveLength(2);
+  });
+
+  const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
+
+  test('makes a new file for this user alone, and keeps the mode of one that exists', async () => {
+    const copy = await backup(await fileWith(1));
+    const file = freshFile();
+    await restore(copy, file);
+    expect(mode(file)).toBe('600');
+    chmodSync(file, 0o660);
+    await restore(copy, file);
+    expect(mode(file)).toBe('660');
+  });
+
+  describe.runIf(process.geteuid?.() === 0)('as the superuser', () => {
+    test('keeps the owner of the file, who can open it', async () => {
+      const file = await fileWith(1);
+      chownSync(dirname(file), 0, 65_534);
+      chownSync(file, 65_534, 65_533);
+      await restore(await backup(file), file);
+      const { uid, gid } = statSync(file);
+      expect([uid, gid, mode(file)]).toEqual([65_534, 65_533, '600']);
+    });
+
+    test('is not for another user than the owner of the file', async () => {
+      const file = await fileWith(1);
+      const copy = await backup(file);
+      chmodSync(dirname(file), 0o777);
+      chmodSync(file, 0o666);
+      process.seteuid?.(65_534);
+      onTestFinished(() => process.seteuid?.(0));
+      await expect(restore(copy, file)).rejects.toMatchObject({ message: /it belongs to user 0: run the command as / });
+    });
+  });
+
+  test('changes neither owner nor mode if they are right, because some file systems allow no change', async () => {
+    const file = await fileWith(1);
+    const copy = await backup(file);
+    vi.mocked(chownSync).mockClear();
+    vi.mocked(chmodSync).mockClear();
+    await restore(copy, file);
+    expect([vi.mocked(chownSync).mock.calls, vi.mocked(chmodSync).mock.calls]).toEqual([[], []]);
+  });
+});
+
+vi.mock('node:fs', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:fs')>();
+  return { ...original, chownSync: vi.fn(original.chownSync), chmodSync: vi.fn(original.chmodSync) };
+});
+
+test('a partial copy is removed by the next backup or restore if its process was killed, and not while it runs', async () => {
+  const file = await fileWith(1);
+  const copy = await backup(file);
+  using running = createPartial(file);
+  const hold = `
+    const { createPartial } = await import('./src/partial.ts');
+    createPartial(process.env.SQLITE_FILE);
+    await storage.close();
+    writeSync(1, 'made 0\\n');
+    setInterval(() => {}, 1_000);`;
+  const partials = () => readdirSync(dirname(file)).filter((name) => name.includes('.partial-'));
+  for (const command of [() => backup(file), () => restore(copy, file)]) {
+    const other = startProcess(file, hold);
+    await other.underWay(1);
+    expect(partials()).toHaveLength(2);
+    await backup(file);
+    expect(partials()).toHaveLength(2);
+    other.process.kill('SIGKILL');
+    await other.acknowledged();
+    await command();
+    expect(partials()).toHaveLength(1);
+  }
+  expect(existsSync(dirname(running.path))).toBe(true);
 });

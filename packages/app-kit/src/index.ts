@@ -17,6 +17,7 @@ export { readLines } from './read-lines.ts';
 export { reportError } from './report-error.ts';
 export {
   findStorages,
+  misconfigurationOf,
   type OpenStorage,
   openStorage,
   readNamedStorage,

@@ -145,6 +145,12 @@ export interface OpenStorage {
   readonly misconfiguration: (error: unknown) => string | null;
 }
 
+/** The configuration error that an error of a storage shows, as {@link OpenStorage} describes it. */
+export function misconfigurationOf(error: unknown, { subject }: StorageSettings): string | null {
+  const cause = DomainError.is(error) ? error.cause : error;
+  return StorageMisconfigured.is(cause) ? `${subject}: ${cause.message}` : null;
+}
+
 const IN_MEMORY = `the animals are kept in memory, and gone when this process ends: set ${storageChoices()} to keep them`;
 
 /**
@@ -156,10 +162,7 @@ const IN_MEMORY = `the animals are kept in memory, and gone when this process en
  */
 export async function openStorage(settings: StorageSettings, options?: { create: boolean }): Promise<OpenStorage> {
   const { adapter, setting, subject, warnings } = settings;
-  const misconfiguration = (error: unknown) => {
-    const cause = DomainError.is(error) ? error.cause : error;
-    return StorageMisconfigured.is(cause) ? `${subject}: ${cause.message}` : null;
-  };
+  const misconfiguration = (error: unknown) => misconfigurationOf(error, settings);
   try {
     const storage = await adapter.open(setting, options);
     if (typeof storage?.ready !== 'function') throw new StorageMisconfigured('its adapter opened no storage');

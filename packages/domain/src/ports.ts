@@ -12,4 +12,11 @@ export { fingerprint, type Idempotency } from './pets/idempotency.ts';
 export type { PetArchive, StoredPet } from './pets/pet-archive.ts';
 export type { Creation, PetRepository, PetSelection } from './pets/pet-repository.ts';
 export { mapPorts, type PortMethod, type Ports } from './port-methods.ts';
-export { checkFormat, PORTS_VERSION, type Storage, type StorageAdapter, type StorageVariable } from './storage.ts';
+export {
+  type Backup,
+  checkFormat,
+  PORTS_VERSION,
+  type Storage,
+  type StorageAdapter,
+  type StorageVariable,
+} from './storage.ts';

@@ -58,6 +58,14 @@ export interface StorageVariable {
   readonly secret: boolean;
 }
 
+/** A copy of all that a place holds. */
+export interface Backup {
+  /** The number of its bytes. */
+  readonly size: number;
+  /** It can be read once, until its end or an error. */
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
 /**
  * The export `adapter` of a module describes a kind of storage to applications. `open` loads the driver, so that other
  * storages don't wait for it.
@@ -80,6 +88,27 @@ export interface StorageAdapter {
    * @throws StorageMisconfigured
    */
   open(setting: string, options?: { readonly create?: boolean }): Promise<Storage>;
+
+  /**
+   * Makes a copy that is whole, while other processes use the place. Absent: the place is a server's, which has tools.
+   *
+   * @throws StorageMisconfigured, or DomainError `storage_unavailable`.
+   */
+  backup?(setting: string): Promise<Backup>;
+
+  /**
+   * Replaces what a place holds by a copy. The place stays as it is if that fails.
+   *
+   * @param copy The content of a backup.
+   * @param skippedIds How many ids are skipped after the last one that the copy or the place has assigned.
+   * @returns The next id.
+   * @throws DomainError `invalid` if the copy is not whole, or not of this version; StorageMisconfigured, or DomainError
+   * `storage_unavailable`, if the place can't be replaced, for example because a process uses it.
+   */
+  restore?(setting: string, copy: AsyncIterable<Uint8Array>, skippedIds: bigint): Promise<bigint>;
+
+  /** The tools that do the same on a server, for a message: `mongodump and mongorestore`. */
+  readonly serverTools?: string;
 }
 
 /**

@@ -6,8 +6,10 @@ import { callsTo, KEY } from '@animal-store/test-kit/service';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { addressOf, buildImage, docker, startContainer } from './programs.ts';
 
-/** Runs a script of tools/deploy/sqlite. */
-const run = (script: string, ...args: string[]) => runProgram(`${ROOT}tools/deploy/sqlite/${script}`, args);
+/** The commands of the manual that copy the file of a container, and restore the copy. */
+const MANUAL = readFileSync(join(ROOT, 'docs/storage-sqlite.md'), 'utf8')
+  .replaceAll('\\\n', '')
+  .match(/^docker (?!compose).+$/gm) as [string, string, string, string];
 
 const BUILD = { VERSION: '1.2.3-test', REVISION: '0123abc', SOURCE: 'https://example.org/animal-store' };
 
@@ -123,19 +125,35 @@ describe.skipIf(inject('missing').includes('image'))('the container image', () =
   });
 
   test('keeps pets in a SQLite file in a volume across a restart, and restores a backup', async () => {
-    const on = ['--volume=/data', '--env=STORAGE=sqlite', '--env=SQLITE_FILE=/data/zoo.db', `--env=API_KEYS=${KEY}`];
+    const on = [
+      '--volume=/data',
+      '--env=STORAGE=sqlite',
+      '--env=SQLITE_FILE=/data/animals.db',
+      `--env=API_KEYS=${KEY}`,
+    ];
     const container = await startContainer(...RESTRICTED, ...PUBLISHED, ...on, image);
     expect((await (await serviceOf(container)).add('Rex')).status).toBe(201);
     await docker('restart', container);
     const { call, add } = await serviceOf(container);
     expect(await (await call('/v1/pets/1')).text()).toContain('"name":"Rex"');
 
-    const copy = join(freshFolder(), 'backup.db');
-    expect(await run('backup-container.sh', container, copy)).toBe('ok\n');
+    const folder = freshFolder();
+    /** Runs a command of the manual with the names of this container and its image. */
+    const run = (command: string) => {
+      const named = command
+        .replace(/(?<=db )animal-store/, image)
+        .replaceAll(/(?<=(exec|25|from|start) )animal-store/g, container);
+      return runProgram('/bin/sh', ['-c', named], { cwd: folder });
+    };
+    const [backup, stop, restore, start] = MANUAL;
+    await run(backup);
     expect((await add('Max')).status).toBe(201);
-    const empty = freshFile('empty.db', '');
-    await expect(run('restore-container.sh', empty, container)).rejects.toMatchObject({ code: 1 });
-    await run('restore-container.sh', copy, container);
+    await expect(run(restore)).rejects.toMatchObject({
+      stderr: expect.stringContaining('another process has it open'),
+    });
+    await run(stop);
+    await run(restore);
+    await run(start);
     const restored = await serviceOf(container);
     expect(await (await restored.call('/v1/pets')).text()).toBe(
       '[{"id":1,"name":"Rex","categoryId":9223372036854775807}]',

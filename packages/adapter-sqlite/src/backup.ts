@@ -1,0 +1,31 @@
+import { createReadStream, openSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Backup } from '@animal-store/domain/ports';
+import { toPortError, unusable, whenUnlocked } from './failures.ts';
+import { realPathOf, requireFile } from './file.ts';
+import { createPartial } from './partial.ts';
+import { checkSchema, connect, type Database, isWhole } from './schema.ts';
+
+/**
+ * Copies a file as it is at one moment, while other processes write it.
+ *
+ * @throws StorageMisconfigured, or DomainError `storage_unavailable`.
+ */
+export async function backupFile(file: string): Promise<Backup> {
+  const path = realPathOf(resolve(file));
+  try {
+    requireFile(path);
+    using copy = createPartial(path);
+    const check = (database: Database) => checkSchema(path, database);
+    using source = (await whenUnlocked(() => connect(path, check))).db;
+    source.prepare('VACUUM INTO ?').run(copy.path);
+    const copied = connect(copy.path);
+    using _ = copied.db;
+    if (!isWhole(copy.path, copied)) throw unusable(path, 'its copy is damaged, and perhaps it is, too');
+    // The open file outlives its name.
+    const content = createReadStream('', { fd: openSync(copy.path, 'r'), highWaterMark: 2 ** 20 });
+    return { size: statSync(copy.path).size, content };
+  } catch (error) {
+    throw toPortError(path, error);
+  }
+}
