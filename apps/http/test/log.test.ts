@@ -21,7 +21,7 @@ import {
 } from './service.ts';
 import { MAIN, startProcess } from './service-process.ts';
 
-test('has a line for each request without secrets: probes and rejected keys at level debug', async () => {
+test('has a line for each request without secrets, with the code of its error, and probes at level debug', async () => {
   const { add, call, logged } = await startService({ TRUST_PROXY: '1' });
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
@@ -48,9 +48,9 @@ test('has a line for each request without secrets: probes and rejected keys at l
     { ...ofHolder, method: 'POST', route: '/v1/pets', status: 201, requestId: 'one', traceId },
     { ...ofHolder, route: '/v1/pets/:petId', status: 200, client: '203.0.113.7' },
     { ...common, route: 'unmatched', status: 404, error: 'not_found' },
-    { ...common, level: 20, route: '/v1/pets', status: 401, error: 'unauthorized' },
+    { ...common, route: '/v1/pets', status: 401, error: 'unauthorized' },
     // The visible prefix of a key that could have been issued.
-    { ...common, level: 20, route: '/v1/pets', status: 401, error: 'unauthorized', key: issued.slice(0, 9) },
+    { ...common, route: '/v1/pets', status: 401, error: 'unauthorized', key: issued.slice(0, 9) },
     { ...common, level: 20, route: '/livez', status: 200 },
     { ...common, method: 'POST', route: 'unmatched', status: 405, error: 'method_not_allowed' },
   ]);

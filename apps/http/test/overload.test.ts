@@ -29,6 +29,8 @@ test('rejects operations with 503 while more than 1,000 requests are in flight, 
     const { status, headers, json } = await call('GET', '/v1/pets/7', { key });
     expect([status, headers['retry-after']]).toEqual([503, '1']);
     expect(json).toEqual(errorLike('service_unavailable', 503, /overloaded; retry after/));
+    const reason = expect.stringMatching(/overloaded/);
+    expect(service.logged.at(-1)).toMatchObject({ status: 503, error: 'service_unavailable', reason });
   }
   for (const path of ['/livez', '/readyz']) expect((await call('GET', path, { key: null })).status).toBe(200);
   expect(statuses).toEqual([]);

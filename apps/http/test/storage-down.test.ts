@@ -41,6 +41,10 @@ test('responds with 503 to requests that need the storage while it is unavailabl
   expect(await metric(app, 'storage_call_duration_seconds_count{operation="pets.list",outcome="unavailable"}')).toBe(1);
   const warning = { msg: 'requests are rejected with 503: the storage failed', reason: 'no route to the host' };
   expect(logged).toContainEqual({ level: 40, ...warning });
+  const line = { status: 503, error: 'service_unavailable', reason: 'no route to the host' };
+  expect(logged.filter(({ msg }) => msg === 'request').slice(2, 8)).toEqual(
+    Array(6).fill(expect.objectContaining(line)),
+  );
   // Requests that need no storage are served.
   expect((await call('GET', '/livez', { key: null })).status).toBe(200);
   expect((await call('GET', '/openapi.json', { key: null })).status).toBe(200);

@@ -94,8 +94,8 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
 
 /**
- * Writes a line for each request. Successful probes and requests without a valid key, which anyone can send, have level debug.
- * Warns of overload and of a storage that fails, and reports unexpected errors with their stack.
+ * Writes a line for each request, that of a successful probe at level debug. Warns of overload and of a storage that fails, and
+ * reports unexpected errors with their stack.
  */
 export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottled'>): Observe {
   function report(error: unknown, requestId: string): void {
@@ -115,6 +115,7 @@ export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottl
       child = log.child({ method, route, status });
       children.set(kind, child);
     }
+    const code = error === null ? undefined : errorCode(error);
     const line = {
       duration: Math.round((performance.now() - startedAt) * 1000) / 1000,
       bytes,
@@ -123,10 +124,11 @@ export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottl
       traceId: traceId ?? undefined,
       keyId: key?.id,
       holder: key?.holder,
-      error: error === null ? undefined : errorCode(error),
+      error: code,
+      reason: code === 'service_unavailable' ? reasonOf(error) : undefined,
       ...details,
     };
-    if (status === 401 || (status < 400 && PROBES.has(route))) child.debug(line, 'request');
+    if (status < 400 && PROBES.has(route)) child.debug(line, 'request');
     else child.info(line, 'request');
   };
 }
