@@ -140,7 +140,14 @@ describe('/mcp', () => {
     ...['9007199254740993', '-9223372036854775808', '123456789012345678901234567890', '0', '1.5', '1e3'],
     ...['"9007199254740993"', '"a \\"b\\" \\u00e9 \\ud800"', '""'],
   ])('gives each response, errors included, the id %s of its request', async (id, { app: { call } }) => {
-    const served = [sending(callOf('list_pets')), sending(callOf('get_pet', { id: 7 })), modern];
+    const withProgress = JSON.stringify(callOf('list_pets')).replace(
+      '"name"',
+      `"_meta":{"progressToken":${id}},"name"`,
+    );
+    const served = [
+      ...[sending(callOf('list_pets')), sending(callOf('get_pet', { id: 7 })), modern],
+      { headers: ACCEPT, body: withProgress },
+    ];
     const rejected = [
       sending({ ...callOf('list_pets'), method: 'x' }),
       { ...sending(callOf('list_pets')), headers: { ...ACCEPT, 'mcp-protocol-version': '1999-01-01' } },

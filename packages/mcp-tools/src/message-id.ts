@@ -14,6 +14,8 @@ export function parseMessage(text: string): unknown {
   if (isId(id)) message.id = stringify(id);
   // Of notifications/cancelled.
   if (isId(params?.requestId)) message.params.requestId = stringify(params.requestId);
+  // Most clients take the id of the request. No tool reports progress, so that it never comes back.
+  if (isId(params?._meta?.progressToken)) message.params._meta.progressToken = stringify(params._meta.progressToken);
   return message;
 }
 
