@@ -1,4 +1,3 @@
-import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Db, type Document, type IndexDescription, MongoServerError, type UUID } from 'mongodb';
 import type { PetDocument } from './documents.ts';
@@ -11,10 +10,12 @@ const FORMAT = 1;
 /** The index of pages by status. Pages of all pets and single pets are served by that of `_id`. */
 export const BY_STATUS = { status: 1, _id: 1 } as const;
 
-/** The domain's pattern for the server (PCRE), in which `\v` is any vertical whitespace, and `\u` has no meaning. */
-const NAME_PATTERN_OF_SERVER = LIMITS.name.pattern.source
-  .replace('\\v', '\\x0b')
-  .replaceAll(/\\u0*([\da-f]+)/g, '\\x{$1}');
+/** A character that is not white space, for the server (PCRE), in which `\v` is any vertical whitespace, and `\u` has no meaning. */
+const NOT_BLANK =
+  '[^\\t\\n\\x0b\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}]';
+
+/** The largest integer that JavaScript reads exactly. */
+const MAX_ID = 9_007_199_254_740_991n;
 
 const string = { bsonType: 'string' };
 const date = { bsonType: 'date' };
@@ -28,24 +29,23 @@ const object = (properties: Document, ...optional: readonly string[]) => ({
   properties,
 });
 
-/** Schemas by the names of collections. The server checks the rules of the domain as far as it can; it counts code points, too. */
-const SCHEMAS: Readonly<Record<string, Document>> = {
+/**
+ * Schemas by the names of collections: the rules of the domain as far as the server can check them; it counts code points, too.
+ * The values are those of the format, whatever the domain's limits are: another value is another format.
+ */
+export const SCHEMAS: Readonly<Record<string, Document>> = {
   pets: object(
     {
-      _id: { bsonType: 'long', minimum: LIMITS.id.min, maximum: LIMITS.id.maxAssigned },
-      name: { bsonType: 'string', maxLength: LIMITS.name.maxLength, pattern: NAME_PATTERN_OF_SERVER },
+      _id: { bsonType: 'long', minimum: 1n, maximum: MAX_ID },
+      name: { bsonType: 'string', maxLength: 200, pattern: NOT_BLANK },
       categoryId: { bsonType: 'long' },
-      status: { enum: [...PET_STATUSES] },
+      status: { enum: ['available', 'pending', 'sold'] },
       // For removing idempotency keys by age. Only the command copy reads it.
       createdAt: date,
       idempotency: object({
         holder: string,
         // In PCRE `$` also matches before a line feed at the end: this rejects it.
-        key: {
-          bsonType: 'string',
-          maxLength: LIMITS.idempotencyKey.maxLength,
-          pattern: `${LIMITS.idempotencyKey.pattern.source}(?!\\n)`,
-        },
+        key: { bsonType: 'string', maxLength: 255, pattern: '^[\\x21-\\x7e]{1,255}$(?!\\n)' },
         fingerprint: string,
       }),
     } satisfies Record<keyof PetDocument, Document>,
@@ -64,7 +64,7 @@ const SCHEMAS: Readonly<Record<string, Document>> = {
     lastUsedAt: dateOrNull,
   } satisfies Record<keyof KeyDocument, Document>),
   // The server rejects a reservation beyond the largest id.
-  counters: object({ _id: string, last: { bsonType: 'long', minimum: 0n, maximum: LIMITS.id.maxAssigned } }),
+  counters: object({ _id: string, last: { bsonType: 'long', minimum: 0n, maximum: MAX_ID } }),
 };
 
 /** The indexes of `pets` leave out the pets that their queries never look for. */
