@@ -19,7 +19,11 @@ function documentOf({ id, createdAt, ...pet }: StoredPet): PetDocument {
   return { _id: id, ...pet, createdAt: new Date(createdAt) };
 }
 
+/** The latest Date. A BSON date can be outside that range: no Date has it then. */
+const LATEST = 8_640_000_000_000_000;
+
 function storedPetOf(document: Buffer): StoredPet {
   const { _id: id, createdAt, ...pet } = decodeDocument(document);
-  return { id, ...pet, createdAt: createdAt.getTime() };
+  const time = createdAt.getTime();
+  return { id, ...pet, createdAt: Number.isNaN(time) ? LATEST : time };
 }

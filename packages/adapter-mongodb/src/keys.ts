@@ -38,23 +38,23 @@ export function createMongoApiKeyRepository(database: Resource<Keys>): ApiKeyRep
 
     find: (digest) =>
       call(async ({ keys, barrier }, bounded) => {
-        const document = await barrier(() => keys.findOne({ digest }, bounded));
+        const document = await barrier(() => keys.findOne<ReadKey>({ digest }, { projection: PROJECTION, ...bounded }));
         return document && apiKeyOf(document);
       }),
 
     list: ({ after, limit }) =>
       call(async ({ keys, barrier }, bounded) => {
-        const options = { sort: { _id: 1 }, limit, ...bounded } as const;
-        const documents = await barrier(() => keys.find({ _id: { $gt: after } }, options).toArray());
+        const options = { projection: PROJECTION, sort: { _id: 1 }, limit, ...bounded } as const;
+        const documents = await barrier(() => keys.find<ReadKey>({ _id: { $gt: after } }, options).toArray());
         return documents.map(apiKeyOf);
       }),
 
     revoke: (id, at) =>
       call(async ({ keys }, bounded) => {
         const revokedAt = { $ifNull: ['$revokedAt', new Date(at)] };
-        const options = { returnDocument: 'after', ...bounded } as const;
+        const options = { projection: PROJECTION, returnDocument: 'after', ...bounded } as const;
         const document = await keys.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
-        return document && apiKeyOf(document);
+        return document && apiKeyOf(document as ReadKey);
       }),
 
     recordUse: (id, at) =>
@@ -63,6 +63,22 @@ export function createMongoApiKeyRepository(database: Resource<Keys>): ApiKeyRep
       }),
   };
 }
+
+const TIMES = ['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'] as const;
+
+/** A key as it is read. An int64 is a number, or as the options of the client say. */
+type ReadKey = Omit<KeyDocument, (typeof TIMES)[number]> & Readonly<Record<(typeof TIMES)[number], unknown>>;
+
+/**
+ * The members of a key, its times in milliseconds: a BSON date may be outside the range of a Date. If validation was bypassed, what
+ * is no time becomes 0, so that the key has ended and is listed.
+ */
+const PROJECTION = {
+  ...{ digest: 1, visiblePrefix: 1, holder: 1 },
+  ...Object.fromEntries(
+    TIMES.map((time) => [time, { $convert: { input: `$${time}`, to: 'long', onNull: null, onError: 0 } }]),
+  ),
+};
 
 const dateOrNull = (timestamp: number | null) => (timestamp === null ? null : new Date(timestamp));
 
@@ -77,13 +93,15 @@ function documentOf({ id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }
   };
 }
 
-function apiKeyOf({ _id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }: KeyDocument): ApiKey {
+const numberOrNull = (time: unknown) => (time === null ? null : Number(time));
+
+function apiKeyOf({ _id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }: ReadKey): ApiKey {
   return {
     id: _id,
     ...rest,
-    createdAt: createdAt.getTime(),
-    expiresAt: expiresAt?.getTime() ?? null,
-    revokedAt: revokedAt?.getTime() ?? null,
-    lastUsedAt: lastUsedAt?.getTime() ?? null,
+    createdAt: Number(createdAt),
+    expiresAt: numberOrNull(expiresAt),
+    revokedAt: numberOrNull(revokedAt),
+    lastUsedAt: numberOrNull(lastUsedAt),
   };
 }

@@ -1,4 +1,4 @@
-import { added, archiveContract, behindProxy, rex, storageContract } from '@animal-store/adapter-contract';
+import { added, apiKey, archiveContract, behindProxy, rex, storageContract } from '@animal-store/adapter-contract';
 import type { Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithMongo } from '@animal-store/test-servers/mongodb';
@@ -11,6 +11,8 @@ import { freshPlace } from './fresh-place.ts';
 /** What a caller may want for work of its own, and the storage must not have. */
 const WEAK: MongoClientOptions = {
   ...{ readPreference: 'secondary', readConcern: { level: 'local' }, writeConcern: { w: 0 }, retryWrites: false },
+  ...{ serializeFunctions: true, bsonRegExp: true, enableUtf8Validation: false },
+  ...{ forceServerObjectId: true, pkFactory: { createPk: () => 'mine' }, retryReads: false },
   ...{ ignoreUndefined: true, raw: true, promoteBuffers: true, promoteLongs: false, promoteValues: false },
   // The driver notices a silent server soon.
   ...{ heartbeatFrequencyMS: 500, connectTimeoutMS: 1_000 },
@@ -52,6 +54,20 @@ describeWithMongo("a storage of a caller's client", () => {
     }
     await Promise.all([two.close(), three.close()]);
     expect(client.listenerCount(LISTENERS)).toBe(before);
+  });
+});
+
+describeWithMongo('a storage of a client that reads int64 as bigint', () => {
+  test('returns keys and pets as ever', async () => {
+    const client = new MongoClient(freshPlace(), { useBigInt64: true });
+    onTestFinished(() => client.close());
+    const { pets, keys, archive } = await isReady(openWith(client));
+    const record = apiKey({ expiresAt: 1_800_000_000_001 });
+    await keys.add(record);
+    const pet = await added(pets);
+    expect(await keys.find(record.digest)).toStrictEqual(record);
+    expect(await keys.list({ after: '', limit: 9 })).toStrictEqual([record]);
+    expect(await archive?.read(0n, 9)).toStrictEqual([{ ...pet, createdAt: expect.any(Number) }]);
   });
 });
 
