@@ -1,9 +1,5 @@
-import { BUDGET } from '@animal-store/adapter-kit';
 import { unavailable } from '@animal-store/domain/ports';
 import { TIME_LIMITS } from './url.ts';
-
-/** When the caller of a method that begins now gives up, on the clock of `performance.now`. */
-export const deadlineFromNow = (): number => performance.now() + BUDGET.call;
 
 /**
  * The time limit of an operation in milliseconds, which ends before its callers give up.

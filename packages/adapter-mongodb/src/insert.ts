@@ -1,4 +1,4 @@
-import { createBatches } from '@animal-store/adapter-kit';
+import { createBatches, currentDeadline } from '@animal-store/adapter-kit';
 import type { Creation, Idempotency } from '@animal-store/domain/ports';
 import {
   type ClientSession,
@@ -8,7 +8,7 @@ import {
   type MongoClient,
   MongoServerError,
 } from 'mongodb';
-import { deadlineFromNow, requireTime } from './deadline.ts';
+import { requireTime } from './deadline.ts';
 import { decodeDocument, decodePet, type NewDocument, type PetDocument, petOf } from './documents.ts';
 import { isDuplicateKey } from './failures.ts';
 import { createIds } from './ids.ts';
@@ -123,7 +123,7 @@ export function createInsertions(
 
   /** Restores pets, and leaves out those whose id or idempotency key is stored. */
   async function restore(documents: readonly PetDocument[]): Promise<void> {
-    const deadline = deadlineFromNow();
+    const deadline = currentDeadline();
     await checkWritable();
     await client.withSession(SESSION, async (session) => {
       const errors = documents.length === 0 ? new Map() : await insertAll(documents, session, deadline);

@@ -1,8 +1,8 @@
-import type { Resource } from '@animal-store/adapter-kit';
+import { currentDeadline, type Resource } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Database } from './connection.ts';
-import { deadlineFromNow, requireTime } from './deadline.ts';
+import { requireTime } from './deadline.ts';
 import { isDuplicateKey } from './failures.ts';
 
 /** The record of an API key as it is stored. */
@@ -19,8 +19,8 @@ type Keys = Pick<Database, 'keys' | 'barrier' | 'checkWritable'>;
 export function createMongoApiKeyRepository(database: Resource<Keys>): ApiKeyRepository {
   /** Checks the collections before reads, too: a query of the driver names none by its UUID. */
   function call<R>(work: (opened: Keys, bounded: { maxTimeMS: number }) => Promise<R>): Promise<R> {
-    const deadline = deadlineFromNow();
     return database.call(async (opened) => {
+      const deadline = currentDeadline();
       await opened.checkWritable();
       return work(opened, { maxTimeMS: requireTime(deadline) });
     });
