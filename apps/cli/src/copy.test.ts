@@ -70,6 +70,14 @@ test('copies pets and API keys as they are, and the target goes on', async () =>
   expect((await catalogue.createPet(rex)).pet.id).toBeGreaterThan(PETS.at(-1)?.id ?? 0n);
 });
 
+test('gives no id again that the source has assigned or skipped', async () => {
+  const { source, target, copy } = await storages([]);
+  const { id } = (await source.pets.add(rex))?.pet ?? { id: 0n };
+  await source.archive.skipIds(id + 1_000n);
+  expect(await copy()).toMatchObject({ code: 0 });
+  expect((await target.pets.add(rex))?.pet.id).toBeGreaterThan(id + 1_000n);
+});
+
 test('adds what an earlier copy lacks', async () => {
   const { source, target, copy } = await storages(PETS, [...PETS.slice(0, 500), ...PETS.slice(1_000, 1_100)]);
   await source.keys.add(apiKey('a', { createdAt: 2 }));

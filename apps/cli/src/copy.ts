@@ -52,6 +52,8 @@ async function copy(source: MovableStorage, target: MovableStorage, onProgress: 
 
   const copied = await compare('copied', (pets) => target.archive.restore(pets));
   await copyKeys([...keys.values()], target.keys);
+  // Ids above those of all pets: of pets that were deleted, or skipped by a restore.
+  await target.archive.skipIds(await source.archive.lastId());
 
   const checked = await compare('checked');
   const [keysOfSource, keysOfTarget] = [await keysOf(source.keys), await keysOf(target.keys)];

@@ -99,10 +99,15 @@ async function open({ stderr, openStorage }: Context, settings: StorageSettings,
       explainErrors(() => method(...given), settings, location);
 
   const noArchive = () => Promise.reject(new CommandFailed(MESSAGES.noArchive(location)));
-  const { archive = { read: noArchive, restore: noArchive } } = storage;
+  const { archive = { read: noArchive, restore: noArchive, lastId: noArchive, skipIds: noArchive } } = storage;
   return {
     ...mapPorts(storage, explained),
-    archive: { read: explained(archive.read.bind(archive)), restore: explained(archive.restore.bind(archive)) },
+    archive: {
+      read: explained(archive.read.bind(archive)),
+      restore: explained(archive.restore.bind(archive)),
+      lastId: explained(archive.lastId.bind(archive)),
+      skipIds: explained(archive.skipIds.bind(archive)),
+    },
     [Symbol.asyncDispose]: () => storage.close(),
   };
 }

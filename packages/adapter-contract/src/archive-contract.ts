@@ -112,6 +112,22 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
       expect(await pets.find(before.id)).toEqual(before);
     });
 
+    test('skips the ids up to one, and is never set back', async ({ place, storage, pets, archive }) => {
+      expect(await archive.lastId()).toBe(0n);
+      await archive.skipIds(0n);
+      const { id } = await added(pets);
+      expect(await archive.lastId()).toBeGreaterThanOrEqual(id);
+      const skipped = LIMITS.id.maxAssigned - 10_000n;
+      await archive.skipIds(skipped);
+      await archive.skipIds(id);
+      expect(await archive.lastId()).toBeGreaterThanOrEqual(skipped);
+      for (const { pets } of [storage, await opened(adapter, place)]) {
+        expect((await added(pets)).id).toBeGreaterThan(skipped);
+      }
+      const last = (await everyPage(pets)).at(-1)?.id;
+      expect(await archive.lastId()).toBeGreaterThanOrEqual(last ?? 0n);
+    });
+
     test('leaves out pets whose id or idempotency key is stored', async ({ archive }) => {
       const first: StoredPet = { id: 5n, ...rex(), createdAt, idempotency: idempotencyOf(rex(), 'k1') };
       const last: StoredPet = { id: 7n, ...rex(), createdAt };

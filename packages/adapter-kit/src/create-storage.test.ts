@@ -1,4 +1,4 @@
-import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { type PetArchive, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { createBatches } from './batches.ts';
 import { createStorage, type Driver, type Methods } from './create-storage.ts';
@@ -21,9 +21,11 @@ function driver() {
   } satisfies Driver<Connection>;
 }
 
-const archive: Methods<{ read(after: bigint, limit: number): Promise<never>; restore(): Promise<void> }, Connection> = {
+const archive: Methods<PetArchive, Connection> = {
   read: async (...given) => given as never,
   restore: async () => {},
+  lastId: async (...given) => given as never,
+  skipIds: async (...given) => given as never,
 };
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -51,6 +53,8 @@ describe('createStorage', () => {
       [keys.revoke, 'a', 1],
       [keys.recordUse, 'a', 1],
       [storage.archive?.read, 0n, 1_000],
+      [storage.archive?.lastId],
+      [storage.archive?.skipIds, 9n],
       [storage.ready],
     ] as const) {
       expect(await (method as (...values: unknown[]) => Promise<unknown>)(...values)).toEqual([connection, ...values]);

@@ -50,7 +50,14 @@ export function createStorage<Connection>(
       revoke: bound(keys.revoke),
       recordUse: bound(keys.recordUse),
     },
-    ...(archive && { archive: { read: bound(archive.read), restore: bound(archive.restore) } }),
+    ...(archive && {
+      archive: {
+        read: bound(archive.read),
+        restore: bound(archive.restore),
+        lastId: bound(archive.lastId),
+        skipIds: bound(archive.skipIds),
+      },
+    }),
     location,
     ...(warnings && { warnings }),
     ready: bound(driver.ready),

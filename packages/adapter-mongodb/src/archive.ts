@@ -12,6 +12,10 @@ export function createMongoArchive({ call }: Resource<Pick<Database, 'insertions
       ),
 
     restore: (pets) => call(({ insertions }) => insertions.restore(pets.map(documentOf))),
+
+    lastId: () => call(({ insertions, barrier }) => barrier(() => insertions.lastId())),
+
+    skipIds: (lastId) => call(({ insertions }) => insertions.skipIds(lastId)),
   };
 }
 

@@ -75,6 +75,12 @@ export function createIds(db: Db) {
       return first;
     },
 
+    /** The last id that any process has reserved; 0 if none has. */
+    async last(): Promise<bigint> {
+      const counter = await counters.findOne(COUNTER, { maxTimeMS });
+      return BigInt(String(counter?.last ?? 0));
+    },
+
     /**
      * Raises the counter to an id, if it is behind. From the next call on no id is taken that was reserved before. A call that is
      * reserving now takes its own.

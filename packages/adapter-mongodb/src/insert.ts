@@ -164,7 +164,12 @@ export function createInsertions(
     return errors;
   }
 
-  return { create, restore };
+  async function skipIds(lastId: bigint): Promise<void> {
+    await checkWritable();
+    await ids.raiseTo(lastId);
+  }
+
+  return { create, restore, lastId: ids.last, skipIds };
 }
 
 /** One range of the index for each holder. */

@@ -10,6 +10,9 @@ export const ARCHIVE_STATEMENTS = {
     SELECT json_build_array(${PET}, ${fromTime('created_at')}, CASE WHEN idempotency_key IS NOT NULL THEN
       json_build_object('holder', idempotency_holder, 'key', idempotency_key, 'fingerprint', idempotency_fingerprint) END)
     FROM pets WHERE id > $1 ORDER BY id LIMIT $2))`),
+  // A sequence has a first value before it has assigned one.
+  lastId: statement('SELECT (CASE WHEN is_called THEN last_value ELSE 0 END)::text FROM pets_id_seq'),
+  skipIds: statement("SELECT setval('pets_id_seq', greatest($1, last_value)) FROM pets_id_seq"),
   restore: statement(`WITH restored AS (
       INSERT INTO pets (id, ${COLUMNS}, created_at) OVERRIDING SYSTEM VALUE
       SELECT id, ${MEMBERS}, ${toTime('"createdAt"')}
@@ -36,5 +39,13 @@ export const archive: Methods<PetArchive, Database> = {
     const records = pets.map(({ idempotency, ...pet }) => ({ ...pet, ...idempotency }));
     const highest = pets.at(-1)?.id ?? 1n;
     await write(ARCHIVE_STATEMENTS.restore, jsonOf(records), highest);
+  },
+
+  async lastId({ read }) {
+    return BigInt(await read<string>(ARCHIVE_STATEMENTS.lastId));
+  },
+
+  async skipIds({ write }, lastId) {
+    await write(ARCHIVE_STATEMENTS.skipIds, lastId);
   },
 };

@@ -9,6 +9,7 @@ const ALL_COLUMNS = `${COLUMNS}, created_at, idempotency_holder, idempotency_key
 export const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
 
 export const ARCHIVE_SQL = {
+  lastId: LAST_ID,
   read: `SELECT ${ALL_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
   restore: `INSERT INTO pets (${ALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
     ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
@@ -25,6 +26,12 @@ export function createArchive({ read, write }: File): PetArchive {
           return [ARCHIVE_SQL.restore, id, name, categoryId, status, createdAt, holder, key, fingerprint];
         }),
       );
+    },
+
+    lastId: () => read(([[last] = [0n]]) => last as bigint, ARCHIVE_SQL.lastId),
+
+    async skipIds(lastId) {
+      await write(...skipIds(lastId));
     },
   };
 }

@@ -24,4 +24,15 @@ export interface PetArchive {
    * @param pets In ascending order of id.
    */
   restore(pets: readonly StoredPet[]): Promise<void>;
+
+  /** The last id that was assigned or skipped: the counter of ids, which deleted pets leave as it is. 0 if there was none. */
+  lastId(): Promise<bigint>;
+
+  /**
+   * Raises the counter of ids: later creations get greater ids. It is never set back. One call at a time, while no other
+   * process writes.
+   *
+   * @param lastId 0 to 2^53 - 1.
+   */
+  skipIds(lastId: bigint): Promise<void>;
 }
