@@ -118,6 +118,20 @@ test('holds one response for each client that asks 50 times for a large one and 
   }
 });
 
+test('takes little memory for 40 clients that ask 50 times for a file that they have, and read nothing', async () => {
+  const service = await startAlone();
+  const path = '/docs/swagger-ui-bundle.js';
+  const { etag } = (await service.call('GET', path)).headers;
+  const memory = () => metric(service, 'process_resident_memory_bytes');
+  const before = await memory();
+  for (const socket of await open(service, 40)) {
+    socket.pause().write(request(`GET ${path}`, `If-None-Match: ${etag}\r\n`).repeat(50));
+  }
+  const served = `http_request_duration_seconds_count{method="GET",route="${path}",status="304"}`;
+  await expect.poll(() => metric(service, served)).toBe(40 * 50);
+  expect((await memory()) - before).toBeLessThan(100_000_000);
+});
+
 test('spends less than 5 ms of CPU time on each request of anyone', async () => {
   const service = await startAlone();
   const seconds = () => metric(service, 'process_cpu_seconds_total');
