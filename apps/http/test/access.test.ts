@@ -112,6 +112,18 @@ describe('CORS_ORIGINS', () => {
     expect(headers['access-control-allow-origin']).toBe(allowed);
   });
 
+  test('gives scripts access to the OpenAPI document, and not to the page that shows it', async () => {
+    const { call } = startApp({ CORS_ORIGINS: '*' });
+    for (const [path, allowed] of [
+      ['/openapi.json', '*'],
+      ['/docs', undefined],
+      ['/docs/swagger-ui-bundle.js', undefined],
+    ] as const) {
+      const { status, headers } = await call('GET', path, { key: null, headers: { origin: ORIGIN } });
+      expect([status, headers['access-control-allow-origin']]).toEqual([200, allowed]);
+    }
+  });
+
   test('names the fields that scripts may read and send, and the methods', async () => {
     const { call } = startApp({ CORS_ORIGINS: ORIGIN });
     const { headers } = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
