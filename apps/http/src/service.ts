@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import {
   ConfigurationError,
@@ -33,6 +34,9 @@ export const GRACE = 5_000;
 
 /** How long everything after the deadline of a stop may take, in milliseconds: storage and log. */
 export const END_TIMEOUT = 7_000;
+
+/** How long requests whose connections are closed may take to end and be logged, in milliseconds. */
+const RECORD_TIMEOUT = 1_000;
 
 /** How many files may be open besides connections: those of the storage and of Node.js. */
 const OTHER_FILES = 500;
@@ -76,6 +80,11 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     endWithin(grace + deadline + END_TIMEOUT);
     const connectionsClosed = await server.stop({ grace, deadline });
     await storage.close();
+    // Calls of the storage have ended with it. A handler that hangs does not hold up the stop.
+    const recorded = new AbortController();
+    const timeout = sleep(RECORD_TIMEOUT, undefined, { signal: recorded.signal }).catch(() => {});
+    await Promise.race([container.resolve(TOKENS.exchange).allRecorded(), timeout]);
+    recorded.abort();
     log.info({ connectionsClosed }, 'stopped');
     // `process.exit` waits for a write that is blocked, SIGKILL does not.
     if (!(await log.close())) process.kill(process.pid, 'SIGKILL');

@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { Agent, request as sendRequest } from 'node:http';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freshFile } from '@animal-store/test-kit/fresh-folder';
+import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { KEY, openSocket, request, startService } from './service.ts';
+import { KEY, openSocket, request, serviceAt, startService } from './service.ts';
 import { startProcess } from './service-process.ts';
 
 const PORTS = new URL('../../../packages/domain/src/ports.ts', import.meta.url);
@@ -137,6 +139,31 @@ describe('a stop', () => {
     process.kill('SIGTERM');
     expect(await exit).toBe(0);
     expect(logged('stopped')).toMatchObject([{ connectionsClosed: 1 }]);
+  });
+
+  test('logs each request that has no response at its deadline', async () => {
+    const file = join(freshFolder(), 'animals.db');
+    const { process, exit, logged, listens } = startProcess({
+      ...{ API_KEYS: KEY, SQLITE_FILE: file, STOP_DEADLINE_SECONDS: '1' },
+    });
+    const { port } = await listens();
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    // Creations wait for the other program.
+    other.exec('BEGIN IMMEDIATE');
+    const service = serviceAt(port);
+    for (const id of ['one', 'two', 'three']) {
+      service.add({ name: 'Rex', categoryId: 1 }, { 'x-request-id': id }).catch(() => {});
+    }
+    // The connection of this request is accepted after those of the creations.
+    await service.call('GET', '/livez');
+    process.kill('SIGTERM');
+    expect(await exit).toBe(0);
+    const ids = logged('request')
+      .filter(({ status }) => status === 503)
+      .map(({ requestId }) => requestId);
+    expect(ids.sort()).toEqual(['one', 'three', 'two']);
+    expect(logged('stopped')).toMatchObject([{ connectionsClosed: 3 }]);
   });
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(

@@ -43,6 +43,8 @@ export interface ExchangeOptions {
 export interface Exchange {
   /** How many requests have no response yet. */
   inFlight(): number;
+  /** Resolves when the observers have been notified of all requests so far, those in flight included. */
+  allRecorded(): Promise<void>;
   /** For every path, before any other middleware. */
   readonly middleware: Middleware;
   /** Rejects requests with 503 while too many are in flight. */
@@ -57,6 +59,8 @@ export function createExchange({
   trustedProxies = 0,
 }: ExchangeOptions = {}): Exchange {
   let inFlight = 0;
+  let unrecorded = 0;
+  let allRecorded: PromiseWithResolvers<void> | null = null;
   /** How many of them wait for their bodies. */
   let receiving = 0;
   const endOfTurn = createTurn();
@@ -73,6 +77,11 @@ export function createExchange({
 
   return {
     inFlight: () => inFlight,
+    async allRecorded() {
+      if (unrecorded === 0) return;
+      allRecorded ??= Promise.withResolvers();
+      await allRecorded.promise;
+    },
     async middleware(c, next) {
       // `app.request()` gives no environment.
       const incoming = c.env?.serverRequest ?? fromFetch(c.req.raw);
@@ -91,6 +100,7 @@ export function createExchange({
       const served: ServedRequest = { incoming, record, fields: SECURITY_FIELDS, response: null, readBody };
       c.set('served', served);
       inFlight += 1;
+      unrecorded += 1;
       try {
         await next();
       } catch (error) {
@@ -105,6 +115,8 @@ export function createExchange({
       record.route = matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? UNMATCHED;
       await endOfTurn();
       notify(record);
+      unrecorded -= 1;
+      if (unrecorded === 0) allRecorded?.resolve();
     },
     shedLoad(_, next) {
       if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
