@@ -66,6 +66,7 @@ export function compose(parts: Parts): DependencyContainer {
       inFlight: () => c.resolve(TOKENS.exchange).inFlight(),
       droppedLines: c.resolve(TOKENS.log).dropped,
       storageCheck: c.resolve(TOKENS.storageCheck),
+      onError: (err) => c.resolve(TOKENS.log).error({ err }, 'unexpected error'),
     }),
   );
   provide(TOKENS.exchange, (c) => {

@@ -132,7 +132,8 @@ describe('the check of the storage', () => {
     onTestFinished(() => void vi.useRealTimers());
     const { storageCheck, storage, failure, ready, logged } = createCheck();
     const zero = () => 0;
-    const metrics = createMetrics({ version: { version: '1.0.0' }, inFlight: zero, droppedLines: zero, storageCheck });
+    const options = { version: { version: '1.0.0' }, inFlight: zero, droppedLines: zero, onError() {} };
+    const metrics = createMetrics({ ...options, storageCheck });
     const { pets } = metrics.instrument(storage);
     const call = () => pets.find(1n).catch(() => {});
     await call();

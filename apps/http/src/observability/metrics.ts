@@ -13,6 +13,8 @@ export interface MetricsOptions {
   /** How many lines of the log were dropped since the start. */
   readonly droppedLines: () => number;
   readonly storageCheck: StorageCheck;
+  /** Called if a call of the storage can't be recorded. */
+  readonly onError: (error: unknown) => void;
 }
 
 export interface Metrics {
@@ -28,7 +30,7 @@ export interface Metrics {
 /** In seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-export function createMetrics({ version, inFlight, droppedLines, storageCheck }: MetricsOptions): Metrics {
+export function createMetrics({ version, inFlight, droppedLines, storageCheck, onError }: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -98,14 +100,23 @@ export function createMetrics({ version, inFlight, droppedLines, storageCheck }:
         return await method(...given);
       } catch (error) {
         outcome = DomainError.is(error) ? 'unavailable' : 'error';
-        failures.inc({ outcome });
         throw error;
       } finally {
-        calls.observe({ operation, outcome }, (performance.now() - startedAt) / 1000);
-        // A defect tells nothing about the storage.
-        if (outcome === (storageCheck.outage === null ? 'unavailable' : 'ok')) storageCheck.recheck();
+        observeCall(operation, outcome, (performance.now() - startedAt) / 1000);
       }
     };
+
+  function observeCall(operation: string, outcome: string, seconds: number): void {
+    try {
+      if (outcome !== 'ok') failures.inc({ outcome });
+      calls.observe({ operation, outcome }, seconds);
+      // A defect tells nothing about the storage.
+      if (outcome === (storageCheck.outage === null ? 'unavailable' : 'ok')) storageCheck.recheck();
+    } catch (error) {
+      // The call has succeeded, or failed for a reason of its own.
+      onError(error);
+    }
+  }
 
   return {
     observe({ method, route, status, startedAt, error }) {
