@@ -2,9 +2,9 @@ import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue } from '@animal-store/domain';
 import { basicAuth } from 'hono/basic-auth';
 import { HTTPException } from 'hono/http-exception';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect } from 'vitest';
+import { errorLike, startApp, test } from '../../test/service.ts';
 import { type AppOptions, createApp } from './app.ts';
-import { invalidRequest } from './errors.ts';
 import { createExchange, type ExchangeOptions } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import type { RequestRecord } from './record.ts';
@@ -160,35 +160,6 @@ describe('a route of a program', () => {
   });
 });
 
-describe('an observer that fails', () => {
-  const defect = new Error('a defect of an observer');
-  function createFailing() {
-    const observer = vi.fn();
-    const onObserverError = vi.fn();
-    const fail = () => {
-      throw defect;
-    };
-    const exchange = createExchange({ observers: [fail, observer], onObserverError });
-    return { exchange, observer, onObserverError };
-  }
-
-  test('loses no response, hides no request from the other observers, and is reported', async () => {
-    const { exchange, observer, onObserverError } = createFailing();
-    const app = createApp({ exchange } as AppOptions);
-    const response = await app.request('/livez', { headers: { 'x-request-id': 'mine' } });
-    expect([response.status, await response.json()]).toEqual([200, { status: 'live' }]);
-    expect(observer).toHaveBeenCalledOnce();
-    expect(onObserverError).toHaveBeenCalledExactlyOnceWith(defect, expect.objectContaining({ id: 'mine' }));
-    expect(exchange.inFlight()).toBe(0);
-  });
-
-  test('loses no rejection of the server', () => {
-    const { exchange, observer, onObserverError } = createFailing();
-    expect(exchange.reject(invalidRequest('malformed'), { clientAddress: null }).status).toBe(400);
-    expect([observer.mock.calls.length, onObserverError.mock.calls.length]).toEqual([1, 1]);
-  });
-});
-
 test.each([
   ['of a connection', 1, '::ffff:203.0.113.9', undefined],
   ['of a connection, not a forged one,', 0, '203.0.113.9', '198.51.100.1'],
@@ -198,4 +169,38 @@ test.each([
   const header = (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined);
   await app.request('/livez', {}, { serverRequest: { clientAddress, header } as Incoming });
   expect(records).toMatchObject([{ client: '203.0.113.9' }]);
+});
+
+test.for(['/livez', '/readyz', '/healthz'])('%s needs no key, for GET and HEAD', async (path, { app: { call } }) => {
+  const { status, headers } = await call('GET', path, { key: null });
+  expect([status, headers['content-type']]).toEqual([200, 'application/json']);
+  expect(await call('HEAD', path, { key: null })).toMatchObject({ status: 200, text: '' });
+  expect(await call('POST', path, { key: null })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
+});
+
+test.for([
+  ...['/v1', '/v1/', '/v1/pets/', '/v1/pets/1/', '/v1/pets/1/x', '/v1//pets', '/v1/Pets', '/v1/pet'],
+  ...['/v1/store/orders', '/v1/%zz', '/v1/pets%2F1', '/v1/openapi.json'],
+])('responds with not_found to %s below the base path, with a key', async (path, { app: { call } }) => {
+  for (const method of ['GET', 'POST']) {
+    const { status, json } = await call(method, path);
+    expect([status, json]).toEqual([404, errorLike('not_found', 404)]);
+  }
+  expect((await call('GET', path, { key: null })).status).toBe(401);
+});
+
+test('serves another base path, which its links have, and nothing at /v1', async () => {
+  const { call } = startApp({ BASE_PATH: '/shop/v1' });
+  const headers = { 'content-type': 'application/json' };
+  const body = '{"name":"Rex","categoryId":1}';
+  for (const location of ['/shop/v1/pets/1', '/shop/v1/pets/2']) {
+    const created = await call('POST', '/shop/v1/pets', { headers, body });
+    expect(created.headers['location']).toBe(location);
+  }
+  const { link } = (await call('GET', '/shop/v1/pets?limit=1')).headers;
+  expect(link).toMatch(/^<\/shop\/v1\/pets\?limit=1&cursor=/);
+  expect((await call('GET', '/shop/v1/pets/1')).headers['link']).toBe('</shop/v1/pets>; rel="successor-version"');
+  expect((await call('GET', '/shop/v1', { key: null })).status).toBe(401);
+  expect((await call('GET', '/shop', { key: null })).status).toBe(404);
+  expect((await call('GET', '/v1/pets', { key: null })).status).toBe(404);
 });

@@ -1,0 +1,67 @@
+import { describe, expect, vi } from 'vitest';
+import { KEY, test } from '../../test/service.ts';
+import { type AppOptions, createApp } from './app.ts';
+import { invalidRequest } from './errors.ts';
+import { createExchange } from './exchange.ts';
+
+describe('a response', () => {
+  const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+  const LONG = 'x'.repeat(128);
+
+  test('has a well-formed X-Request-Id of the request, otherwise a new one', async ({ app: { call } }) => {
+    const idOf = async (given?: string) => {
+      const headers = given === undefined ? {} : { 'x-request-id': given };
+      return String((await call('GET', '/v1/pets', { headers })).headers['x-request-id']);
+    };
+    for (const given of ['x', 'Root=1-67891233-abcdef012345678912345678', 'a.b:c/d+e=f@g-h_i', LONG]) {
+      expect(await idOf(given)).toBe(given);
+    }
+    for (const given of [undefined, '', 'a b', '"', '{}', '\u00e9', `${LONG}x`, 'a,b']) {
+      expect(await idOf(given)).toMatch(UUID);
+    }
+    expect(await idOf()).not.toBe(await idOf());
+  });
+
+  test.for([
+    ['/v1/pets', KEY],
+    ['/nothing', null],
+  ] as const)('to %s has security fields and an id, but no quota', async ([path, key], { app: { call } }) => {
+    const { headers } = await call('GET', path, { key });
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-request-id': expect.stringMatching(UUID),
+    });
+    expect(headers).not.toHaveProperty('ratelimit');
+  });
+});
+
+describe('an observer that fails', () => {
+  const defect = new Error('a defect of an observer');
+  function createFailing() {
+    const observer = vi.fn();
+    const onObserverError = vi.fn();
+    const fail = () => {
+      throw defect;
+    };
+    const exchange = createExchange({ observers: [fail, observer], onObserverError });
+    return { exchange, observer, onObserverError };
+  }
+
+  test('loses no response, hides no request from the other observers, and is reported', async () => {
+    const { exchange, observer, onObserverError } = createFailing();
+    const app = createApp({ exchange } as AppOptions);
+    const response = await app.request('/livez', { headers: { 'x-request-id': 'mine' } });
+    expect([response.status, await response.json()]).toEqual([200, { status: 'live' }]);
+    expect(observer).toHaveBeenCalledOnce();
+    expect(onObserverError).toHaveBeenCalledExactlyOnceWith(defect, expect.objectContaining({ id: 'mine' }));
+    expect(exchange.inFlight()).toBe(0);
+  });
+
+  test('loses no rejection of the server', () => {
+    const { exchange, observer, onObserverError } = createFailing();
+    expect(exchange.reject(invalidRequest('malformed'), { clientAddress: null }).status).toBe(400);
+    expect([observer.mock.calls.length, onObserverError.mock.calls.length]).toEqual([1, 1]);
+  });
+});

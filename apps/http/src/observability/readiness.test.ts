@@ -1,0 +1,62 @@
+import { DomainError } from '@animal-store/domain';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { failingStorage } from '../../test/service.ts';
+import { createMetrics } from './metrics.ts';
+import { createStorageCheck } from './readiness.ts';
+
+const outage = (reason: string) =>
+  new DomainError('storage_unavailable', 'the storage is unavailable: try again', { cause: new Error(reason) });
+
+describe('the check of the storage', () => {
+  const BEGIN = 'the storage is unavailable: requests that need it are rejected with 503';
+  const END = 'the storage is available';
+
+  /** A check of a storage that fails with an error while there is one. */
+  function createCheck() {
+    const { storage, failure } = failingStorage();
+    const ready = vi.fn(storage.ready);
+    const logged: unknown[] = [];
+    const note = ({ reason }: { reason?: string }, message: string) =>
+      logged.push(message, ...(reason ? [reason] : []));
+    const storageCheck = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note } as never);
+    return { storageCheck, storage, failure, ready, logged };
+  }
+
+  test('is shared by probes, and logs an outage, its end and another reason, but not another number in it', async () => {
+    const { storageCheck, failure, ready, logged } = createCheck();
+    for (const reason of ['', 'shutting down', 'after 700 ms', 'after 710 ms', 'shutting down', '', '']) {
+      if (reason === '') delete failure.with;
+      else failure.with = outage(reason);
+      // Readiness probes at the same time share one check.
+      const probes = [storageCheck.check(), storageCheck.check()].map((check) => check.catch((error) => error));
+      expect(await Promise.all(probes)).toEqual([failure.with, failure.with]);
+    }
+    expect(ready).toHaveBeenCalledTimes(7);
+    // A storage may be of a class.
+    expect(ready.mock.contexts).toContainEqual({ location: 'memory', ready });
+    expect(logged).toEqual([BEGIN, 'shutting down', BEGIN, 'after 700 ms', BEGIN, 'shutting down', END]);
+  });
+
+  test('runs because of calls alone, without probes, when an outage seems to begin or end', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { storageCheck, storage, failure, ready, logged } = createCheck();
+    const zero = () => 0;
+    const options = { version: { version: '1.0.0' }, inFlight: zero, droppedLines: zero, onError() {} };
+    const metrics = createMetrics({ ...options, storageCheck });
+    const { pets } = metrics.instrument(storage);
+    const call = () => pets.find(1n).catch(() => {});
+    await call();
+    failure.with = new TypeError('a defect');
+    await call();
+    expect(ready).not.toHaveBeenCalled();
+    failure.with = outage('down');
+    for (let count = 0; count < 3; count += 1) await call();
+    await vi.advanceTimersByTimeAsync(1_000);
+    delete failure.with;
+    for (let count = 0; count < 3; count += 1) await call();
+    await vi.advanceTimersByTimeAsync(0);
+    await call();
+    expect([logged, ready.mock.calls.length]).toEqual([[BEGIN, 'down', END], 2]);
+  });
+});
