@@ -66,8 +66,8 @@ async function explainErrors<R>(call: () => Promise<R>, settings: StorageSetting
   try {
     return await call();
   } catch (error) {
-    const message = misconfigurationOf(error, settings);
-    if (message !== null) throw new ConfigurationError(message);
+    const misconfiguration = misconfigurationOf(error, settings);
+    if (misconfiguration !== null) throw misconfiguration;
     if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
     throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
   }

@@ -38,7 +38,7 @@ const nodeEnvironment: Variable<string> = {
 /** The variables of this application, besides `API_KEYS` and those of the storages, which app-kit reads. */
 export const VARIABLES = {
   PORT: integer(3000, 0, 65_535),
-  HOST: matching('127.0.0.1', /^[^\s[\]]+$/, 'a host name or address'),
+  HOST: matching('127.0.0.1', /^[^\s[\]/@]+$/, 'a host name or address'),
   BASE_PATH: matching(
     '/v1',
     /^(?:\/(?!\.{1,2}\/)[\w.~-]+)*\/v1$/,

@@ -71,7 +71,8 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     onDrop: (reason) => log.warnThrottled(DROPPED[reason]),
   }).catch(async (cause) => {
     await storage.close();
-    throw new ConfigurationError(`can't listen at HOST, PORT ${port}: ${systemReason(cause)}`);
+    // The address may come later, as that of a VPN, or the port become free.
+    throw new ConfigurationError(`can't listen at HOST, PORT ${port}: ${systemReason(cause)}`, { mayPass: true });
   });
 
   async function stop(grace: number, deadline: number): Promise<void> {
@@ -102,14 +103,15 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   else log.print(welcome({ url, key: developmentKey, storage: description, version: build.version }));
 
   // The service also starts while its storage is unavailable. It ends if only a change of the settings helps.
-  const problem = await container
-    .resolve(TOKENS.storageCheck)
-    .check()
-    .then(() => (configuration.production ? missingKeys(configuration.configuredKeys, storage.keys) : null))
-    .catch(misconfiguration);
+  const check = async () => {
+    await container.resolve(TOKENS.storageCheck).check();
+    const missing = configuration.production ? await missingKeys(configuration.configuredKeys, storage.keys) : null;
+    return missing === null ? null : new ConfigurationError(missing);
+  };
+  const problem = await check().catch(misconfiguration);
   if (problem === null || isStopping) return;
   void stop(0, 0);
-  throw new ConfigurationError(problem);
+  throw problem;
 }
 
 /** How many connections may be open: as many as are wanted, or fewer if the process may not open so many files. */

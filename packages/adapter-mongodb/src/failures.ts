@@ -12,6 +12,8 @@ const DUPLICATE_KEY = 11000;
 const DOCUMENT_VALIDATION_FAILURE = 121;
 
 const ACCESS_DENIED = 'the server rejects the user, the password or the rights';
+const OTHER_SET = 'no server of the URL is a member of the replica set that it names';
+const UNREAD_FILE = 'a file that the URL names cannot be read';
 const OTHER_INDEX = 'an index has other options than that of Animal Store: drop it, and restart the process';
 
 /** What the operator must change, by the codes of the server's errors. */
@@ -40,7 +42,10 @@ export function toPortError(failure: unknown, place: Place): unknown {
   const cause = forLog(failure, place);
   if (isRejected(failure, DOCUMENT_VALIDATION_FAILURE)) return cause;
   const advice = adviceOn(failure);
-  return unavailable(advice ? new StorageMisconfigured(`${advice}: ${cause.message}`, { cause }) : cause);
+  if (advice === undefined) return unavailable(cause);
+  // The disk of the file may be mounted later, and the set be initiated or changed.
+  const mayPass = advice === UNREAD_FILE || advice === OTHER_SET;
+  return unavailable(new StorageMisconfigured(`${advice}: ${cause.message}`, { cause, mayPass }));
 }
 
 /** Whether the server rejected the user, or an action of the user. */
@@ -67,14 +72,14 @@ function isOutage(failure: unknown): failure is NodeJS.ErrnoException {
 function adviceOn(failure: NodeJS.ErrnoException): string | undefined {
   // The driver drops servers that are not in the set.
   if (failure instanceof MongoServerSelectionError && failure.reason?.servers.size === 0) {
-    return 'no server of the URL is a member of the replica set that it names';
+    return OTHER_SET;
   }
   for (let cause: unknown = failure; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof MongoMissingDependencyError) return 'an option of the URL needs a package';
     const { code, syscall } = cause as NodeJS.ErrnoException;
     if (ADVICE.has(code)) return ADVICE.get(code);
     // The driver reads no files but those that the URL names.
-    if (syscall === 'open' || code === 'EISDIR') return 'a file that the URL names cannot be read';
+    if (syscall === 'open' || code === 'EISDIR') return UNREAD_FILE;
     if (code?.toString().startsWith('ERR_OSSL_'))
       return 'a file that the URL names has no certificate and key in PEM format';
   }

@@ -30,6 +30,9 @@ const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   '42P07': 'the tables are those of another program, name another database or schema',
 };
 
+/** A database or a schema that another program may create later. */
+const MAY_PASS: ReadonlySet<string> = new Set(['3D000', '3F000']);
+
 /** Classes of rejected statements: unsupported features, invalid data, violated constraints, wrong SQL, limits, triggers. */
 const REJECTIONS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42', '44', '54', 'P0']);
 
@@ -103,5 +106,6 @@ function causeOf(failure: unknown): Error {
   const code = (failure as { code?: unknown }).code;
   const cause = Object.assign(new Error(message), { code });
   const advice = MISCONFIGURATIONS[codeOf(failure) || message];
-  return advice === undefined ? cause : new StorageMisconfigured(`${advice}: ${message}`, { cause });
+  if (advice === undefined) return cause;
+  return new StorageMisconfigured(`${advice}: ${message}`, { cause, mayPass: MAY_PASS.has(codeOf(failure)) });
 }

@@ -15,7 +15,8 @@ export interface ServerUrl {
 }
 
 /** No message quotes the URL. */
-const wrong = (line: string) => new StorageMisconfigured(line.replace('URL', 'the PostgreSQL URL'));
+const wrong = (line: string, mayPass = false) =>
+  new StorageMisconfigured(line.replace('URL', 'the PostgreSQL URL'), { mayPass });
 
 // An unencoded /, ?, # or @ in a password would make a part of it the host.
 const FORM =
@@ -111,6 +112,7 @@ function readPem(name: string, file: string | undefined): string | undefined {
     return text;
   } catch (error) {
     const [, reason = 'it is no PEM file'] = getSystemErrorMap().get((error as NodeJS.ErrnoException).errno ?? 0) ?? [];
-    throw wrong(`the file of ${name} in URL cannot be read: ${reason}`);
+    // Its disk may be mounted later.
+    throw wrong(`the file of ${name} in URL cannot be read: ${reason}`, 'errno' in (error as Error));
   }
 }

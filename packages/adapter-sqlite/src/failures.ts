@@ -12,6 +12,7 @@ export const ERROR = 1;
 export const BUSY = 5;
 /** One statement has failed, and the transaction can continue. */
 export const CONSTRAINT = 19;
+const READONLY = 8;
 const CORRUPT = 11;
 const CANTOPEN = 14;
 const NOTADB = 26;
@@ -23,7 +24,7 @@ const NOTADB = 26;
 const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [BUSY, null],
   [7, null], // NOMEM
-  [8, 'this user may not write it or its log (-wal), or the disk is read-only'], // READONLY
+  [READONLY, 'this user may not write it or its log (-wal), or the disk is read-only'], // READONLY
   [1_544, 'this user may not write its folder, where its log must be'], // READONLY_DIRECTORY
   [10, null], // IOERR
   [CORRUPT, 'it is damaged: restore a backup'],
@@ -34,12 +35,19 @@ const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [2_067, null], // CONSTRAINT_UNIQUE: an index of an administrator, because no statement violates those of the schema
 ]);
 
+/** The primary codes of failures after which the file can be used as soon as its disk is mounted, or its folder is writable. */
+const MAY_PASS: ReadonlySet<number> = new Set([READONLY, CANTOPEN]);
+
 /** How long a call waits while another process holds a lock, and its pause between two tries, in milliseconds. */
 const LOCK_WAIT = 1_500;
 const LOCK_PAUSE = 2;
 
 /** The error of a file that can't be used until its operator does something. */
-export function unusable(path: string, reason: string, options?: ErrorOptions): StorageMisconfigured {
+export function unusable(
+  path: string,
+  reason: string,
+  options?: ConstructorParameters<typeof StorageMisconfigured>[1],
+): StorageMisconfigured {
   return new StorageMisconfigured(`${path} cannot be used: ${reason}`, options);
 }
 
@@ -61,7 +69,8 @@ export function toPortError(path: string, failure: unknown): unknown {
   if (DomainError.is(failure) || StorageMisconfigured.is(failure)) return failure;
   const reason = reasonForOperator(failure);
   if (reason === undefined) return failure;
-  return unavailable(reason === null ? failure : unusable(path, reason, { cause: failure }));
+  if (reason === null) return unavailable(failure);
+  return unavailable(unusable(path, reason, { cause: failure, mayPass: MAY_PASS.has(resultCode(failure)) }));
 }
 
 /** Returns the system's error if too many files are open (EMFILE, ENFILE): SQLite's is that of a missing folder. */

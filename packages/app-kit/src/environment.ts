@@ -73,16 +73,26 @@ export function readVariables<V extends Variables>(
   return Object.fromEntries(values) as Values<V>;
 }
 
+/** A sentence for each error in the environment. */
+export interface SettingErrors extends Array<string> {
+  /** Those that may pass without a change of the settings. */
+  readonly mayPass?: Set<string>;
+}
+
 /**
  * Reads the settings of an application.
  *
  * @param read Reads the environment; `errors` takes a sentence for each error in it.
  * @throws ConfigurationError that names every error.
  */
-export function readSettings<T>(read: (errors: string[]) => T): T {
-  const errors: string[] = [];
+export function readSettings<T>(read: (errors: SettingErrors) => T): T {
+  const mayPass = new Set<string>();
+  const errors: SettingErrors = Object.assign([], { mayPass });
   const settings = read(errors);
-  if (errors.length > 0) throw new ConfigurationError([...new Set(errors)].join('; '));
+  if (errors.length > 0) {
+    const all = [...new Set(errors)];
+    throw new ConfigurationError(all.join('; '), { mayPass: all.every((error) => mayPass.has(error)) });
+  }
   return settings;
 }
 
@@ -101,7 +111,7 @@ const UNREAD = 'unreadable-secret';
 export function readText(
   environment: NodeJS.ProcessEnv,
   { name, secret }: { readonly name: string; readonly secret: boolean },
-  errors: string[],
+  errors: SettingErrors,
 ): { readonly text: string; readonly subject: string } {
   function checked(origin: string, text: string): string {
     const violation = quotesViolation(origin, text);
@@ -120,6 +130,8 @@ export function readText(
   } catch (error) {
     const unread = `${subject}: the file can't be read: ${systemReason(error)}`;
     errors.push(quotesViolation(subject, path) ?? unread);
+    // It may be written, or its disk be mounted, later.
+    errors.mayPass?.add(unread);
   }
   return { text: UNREAD, subject };
 }

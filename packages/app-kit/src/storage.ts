@@ -8,7 +8,7 @@ import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
 import { PORTS_VERSION, type Storage, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
-import { quotesViolation, readSettings, readText, spaceViolation } from './environment.ts';
+import { quotesViolation, readSettings, readText, type SettingErrors, spaceViolation } from './environment.ts';
 import type { Application } from './run-application.ts';
 
 /** Adapters by the value of STORAGE. */
@@ -98,7 +98,7 @@ export interface StorageSettings {
 export function readStorageSettings(
   environment: NodeJS.ProcessEnv,
   storages: Storages,
-  errors: string[],
+  errors: SettingErrors,
 ): StorageSettings {
   const candidates = Object.entries(storages).map(([name, adapter]) => {
     if (adapter.variable === undefined) return { name, adapter, setting: '', subject: `STORAGE=${name}` };
@@ -138,17 +138,18 @@ export interface OpenStorage {
   /** Insecure settings, and what else the operator should know: a sentence each, with the name of the variable. */
   readonly warnings: readonly string[];
   /**
-   * The configuration error that an error of the storage shows: waiting does not help, the settings must change.
+   * The configuration error that an error of the storage shows: waiting does not help, the settings must change, or may pass.
    *
-   * @returns One line for the operator, without credentials; null for every other error.
+   * @returns null for every other error.
    */
-  readonly misconfiguration: (error: unknown) => string | null;
+  readonly misconfiguration: (error: unknown) => ConfigurationError | null;
 }
 
 /** The configuration error that an error of a storage shows, as {@link OpenStorage} describes it. */
-export function misconfigurationOf(error: unknown, { subject }: StorageSettings): string | null {
+export function misconfigurationOf(error: unknown, { subject }: StorageSettings): ConfigurationError | null {
   const cause = DomainError.is(error) ? error.cause : error;
-  return StorageMisconfigured.is(cause) ? `${subject}: ${cause.message}` : null;
+  if (!StorageMisconfigured.is(cause)) return null;
+  return new ConfigurationError(`${subject}: ${cause.message}`, { mayPass: cause.mayPass });
 }
 
 const IN_MEMORY = `the animals are kept in memory, and gone when this process ends: set ${storageChoices()} to keep them`;
@@ -171,8 +172,7 @@ export async function openStorage(settings: StorageSettings, options?: { create:
     return { storage, description: adapter.description, warnings: [...warnings, ...ofStorage], misconfiguration };
   } catch (error) {
     const reason = error instanceof Error ? error.message : error;
-    const message = misconfiguration(error) ?? `${subject}: the storage can't be opened: ${reason}`;
-    throw new ConfigurationError(message);
+    throw misconfiguration(error) ?? new ConfigurationError(`${subject}: the storage can't be opened: ${reason}`);
   }
 }
 

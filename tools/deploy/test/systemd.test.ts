@@ -33,6 +33,14 @@ test('animal-store@.service leaves time for a graceful stop, and files for every
   expect(Number(values('LimitNOFILE')[0])).toBeGreaterThanOrEqual(started.MAX_CONNECTIONS + 200);
 });
 
+test('animal-store@.service starts the service again until its address or disk is there', () => {
+  expect(values('Restart')).toEqual(['always']);
+  // The exit code of settings that are wrong; 1 is that of a machine that is not ready.
+  expect(values('RestartPreventExitStatus')).toEqual(['2']);
+  // By default systemd gives up after five starts in ten seconds.
+  expect(values('StartLimitIntervalSec')).toEqual(['0']);
+});
+
 test('the commands of the manual put a new version in the place of the former, which they keep', () => {
   const command = documented('deployment.md', /^rm -rf .* mv .*$/m);
   const folder = freshFolder();
