@@ -23,6 +23,8 @@ function adapterWith(members: string): string {
   return freshFile('adapter.mjs', `export const adapter = { portsVersion: 1, ${open} };`);
 }
 
+const ISSUE = 'set API_KEYS, or issue a key by animal-store keys issue --holder NAME';
+
 describe('a start', () => {
   test('prints a key of its own once, where pets are stored, and a curl command that works', async () => {
     const STORAGE = adapterWith('');
@@ -49,21 +51,66 @@ describe('a start', () => {
     expect(output.err).toBe('');
   });
 
-  test('ends with code 2 and one line if it cannot listen, without the host, which may be a secret in the wrong place', async () => {
+  test.each<[string, (port: number) => Record<string, string>, string]>([
+    ['a port is in use', (port) => ({ PORT: String(port) }), "can't listen at HOST, PORT \\d+: address already in use"],
+    ['an address is missing', () => ({ HOST: '192.0.2.1' }), "can't listen at HOST, PORT 0: address not available"],
+    ['a name is unknown', () => ({ HOST: 'later.invalid' }), "can't listen at HOST, PORT 0: "],
+    [
+      'a secret is missing',
+      () => ({ API_KEYS_FILE: '/later/keys' }),
+      "API_KEYS_FILE: the file can't be read: no such file",
+    ],
+    [
+      'a disk is missing',
+      () => ({ SQLITE_FILE: '/later/animals.db' }),
+      'SQLITE_FILE: /later/animals.db cannot be used: ',
+    ],
+    [
+      'a certificate is missing',
+      () => ({ POSTGRES_URL: 'postgres://localhost/animals?sslrootcert=/later/ca.pem' }),
+      'POSTGRES_URL: the file of sslrootcert in the PostgreSQL URL cannot be read: no such file',
+    ],
+    [
+      'a certificate of MongoDB is missing',
+      () => ({ MONGODB_URL: 'mongodb://localhost/animals?tls=true&tlsCAFile=/later/ca.pem' }),
+      'MONGODB_URL: a file that the URL names cannot be read: ENOENT',
+    ],
+  ])('ends with code 1, with which a supervisor starts it again, and one line if %s', async (_, environment, line) => {
     const { port } = await startService();
-    for (const [environment, reason] of [
-      [{ PORT: String(port) }, `HOST, PORT ${port}: address already in use\n$`],
-      [{ HOST: 'postgres://me:s@h' }, 'HOST, PORT 0: .*\n$'],
-    ] as const) {
+    const running = startProcess(environment(port));
+    expect(await running.exit).toBe(1);
+    expect(running.output.err).toMatch(new RegExp(`^animal-store: ${line}.*\n$`));
+  });
+
+  test('ends with code 2 if one of two errors may pass', async () => {
+    expect(await startProcess({ API_KEYS_FILE: '/later/keys', PORT: 'x' }).exit).toBe(2);
+  });
+
+  test('with a key of its own creates no second animal when a creation is repeated after a restart', async () => {
+    const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
+    const creation = {
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'arrival-4711' },
+      body: '{"name":"Rex","categoryId":1}',
+    };
+    const replayed: unknown[] = [];
+    for (let run = 0; run < 2; run += 1) {
       const running = startProcess(environment);
-      expect(await running.exit).toBe(2);
-      const err = expect.stringMatching(`^animal-store: can't listen at ${reason}`);
-      expect(running.output).toEqual({ out: '', err });
+      const { call } = await running.listens();
+      const key = (await running.says(/made for this run: +(\S+)/))[1] as string;
+      const { headers, json } = await call('POST', '/v1/pets', { key, ...creation });
+      replayed.push([headers['idempotent-replayed'], json]);
+      running.process.kill('SIGTERM');
+      expect(await running.exit).toBe(0);
     }
+    const rex = { id: 1, name: 'Rex', categoryId: 1 };
+    expect(replayed).toEqual([
+      [undefined, rex],
+      ['true', rex],
+    ]);
   });
 
   test.each([
-    ['there is no key in production', '', 'there is no API key: set API_KEYS or issue a key'],
+    ['there is no key in production', '', `there is no API key: ${ISSUE}`],
     [
       'only an operator can fix the storage',
       `async ready() {

@@ -60,19 +60,22 @@ describe('readApiKeys', () => {
   });
 });
 
-test('createDevelopmentKey configures the key that it makes', () => {
+test('createDevelopmentKey configures the key that it makes, always for the same holder', () => {
   const { key, configuredKeys } = createDevelopmentKey();
-  expect([...configuredKeys.keys()]).toEqual([digest(key)]);
+  expect([...configuredKeys]).toEqual([[digest(key), ' development ']]);
 });
 
 test('missingKeys accepts a configured key, or one that is issued and valid', async () => {
   const { keys } = createMemoryStorage();
   const keyring = createKeyring({ keys, digest: sha256, randomBytes, clock: Date.now });
-  expect(await missingKeys(new Map(), keys)).toBe('there is no API key: set API_KEYS or issue a key');
+  expect(await missingKeys(new Map(), keys)).toBe(
+    'there is no API key: set API_KEYS, or issue a key by animal-store keys issue --holder NAME',
+  );
   const { record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
   expect(await missingKeys(new Map(), keys)).toBeNull();
   await keyring.revoke(record.id);
-  const message = 'no API key is valid, all are revoked or expired: set API_KEYS or issue a key';
+  const message =
+    'no API key is valid, all are revoked or expired: set API_KEYS, or issue a key by animal-store keys issue --holder NAME';
   expect(await missingKeys(new Map(), keys)).toBe(message);
   expect(await missingKeys(createDevelopmentKey().configuredKeys, keys)).toBeNull();
   // The valid one is on the second page.

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { holderOf } from '@animal-store/domain';
 import { type ApiKeyRepository, allKeys, apiKeyId } from '@animal-store/domain/ports';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
 import { sha256 } from './bearer.ts';
-import { quotesViolation, readText } from './environment.ts';
+import { quotesViolation, readText, type SettingErrors } from './environment.ts';
 
 /** Holders' names by the SHA-256 digests of their keys. */
 export type ConfiguredKeys = ReadonlyMap<string, string>;
@@ -15,7 +16,7 @@ const DIGEST = /^sha256:([\da-f]{64})$/i;
  * @param environment API_KEYS_FILE may name a file that holds them.
  * @param errors Takes a sentence for each error. It names an entry by its position: the entry may be a secret.
  */
-export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): ConfiguredKeys {
+export function readApiKeys(environment: NodeJS.ProcessEnv, errors: SettingErrors): ConfiguredKeys {
   const { text, subject: variable } = readText(environment, { name: 'API_KEYS', secret: true }, errors);
   const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim());
   for (const [index, entry] of entries.entries()) {
@@ -29,10 +30,13 @@ export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): C
   return new Map(digests.map((digest) => [digest, `configured-${apiKeyId(digest)}`]));
 }
 
-/** Generates a key that is valid while this process runs, for an application that has no other. */
+/**
+ * Generates a key that is valid while this process runs, for an application that has no other. Its holder is always the same, so
+ * that idempotency keys work across restarts.
+ */
 export function createDevelopmentKey(): { readonly key: string; readonly configuredKeys: ConfiguredKeys } {
   const key = generateApiKey(randomBytes);
-  return { key, configuredKeys: readApiKeys({ API_KEYS: key }, []) };
+  return { key, configuredKeys: new Map([[sha256(key), holderOf('development')]]) };
 }
 
 /** Returns the error for the operator if no key is valid now, or null. In production nothing else makes a key. */
@@ -47,7 +51,7 @@ export async function missingKeys(
     if (isUsable(key, now)) return null;
     missing = 'no API key is valid, all are revoked or expired';
   }
-  return `${missing}: set API_KEYS or issue a key`;
+  return `${missing}: set API_KEYS, or issue a key by animal-store keys issue --holder NAME`;
 }
 
 function violationOf(entry: string): string | null {
