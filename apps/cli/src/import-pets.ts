@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
-import { readLines } from '@animal-store/app-kit';
+import { ConfigurationError, readLines, systemReason } from '@animal-store/app-kit';
 import { type Catalogue, DomainError, holderOf, type NewPet } from '@animal-store/domain';
 import { parse } from '@animal-store/exact-json';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -35,7 +35,7 @@ function importId(text: string): string {
 
 async function importPets(file: string, importId: string, context: Context): Promise<void> {
   const { stdin, stdout, stderr } = context;
-  const [name, input] = file === '-' ? ['stdin', stdin] : [file, (await open(file)).createReadStream()];
+  const [name, input] = file === '-' ? ['stdin', stdin] : [file, (await openFile(file)).createReadStream()];
   const counts = { imported: 0, alreadyImported: 0, rejected: 0 };
 
   async function importLine(bytes: Buffer, number: number, catalogue: Catalogue): Promise<void> {
@@ -84,6 +84,12 @@ async function importPets(file: string, importId: string, context: Context): Pro
     { create: true },
   );
   if (counts.rejected > 0) throw new CommandFailed(MESSAGES.rejected);
+}
+
+function openFile(file: string): Promise<FileHandle> {
+  return open(file).catch((error: unknown) => {
+    throw new ConfigurationError(MESSAGES.unreadableFile('pets import', systemReason(error)));
+  });
 }
 
 /**

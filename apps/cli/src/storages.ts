@@ -11,6 +11,7 @@ import {
   type StorageSettings,
   sha256,
   spaceViolation,
+  systemReason,
 } from '@animal-store/app-kit';
 import { type Catalogue, createCatalogue, createKeyring, DomainError, type Keyring } from '@animal-store/domain';
 import { mapPorts, type Storage } from '@animal-store/domain/ports';
@@ -134,7 +135,7 @@ async function targetSettings({ to = '', toFile, toStorage }: TargetOptions): Pr
   const [subject, value, setting] =
     toFile === undefined
       ? ['--to', '--to', to]
-      : ['--to-file', 'the content of --to-file', (await readFile(toFile, 'utf8')).replace(/\r?\n$/, '')];
+      : ['--to-file', 'the content of --to-file', (await readSetting(toFile)).replace(/\r?\n$/, '')];
   const violation = quotesViolation(value, setting) ?? spaceViolation(value, setting);
   if (violation !== null) throw new ConfigurationError(violation);
 
@@ -151,6 +152,12 @@ async function targetSettings({ to = '', toFile, toStorage }: TargetOptions): Pr
     throw new ConfigurationError(MESSAGES.noTarget(durable.map(({ example }) => example).join(', ')));
   }
   return { ...chosen, setting, subject, warnings: [] };
+}
+
+function readSetting(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new ConfigurationError(MESSAGES.unreadableFile('--to-file', systemReason(error)));
+  });
 }
 
 /** `mongodb+srv` and `postgresql` are schemes of `mongodb` and `postgres`, too. */
