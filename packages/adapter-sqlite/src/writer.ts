@@ -1,7 +1,7 @@
 // The program of the writer thread.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { CONSTRAINT, resultCode, unusable, whenUnlocked } from './failures.ts';
+import { CONSTRAINT, resultCode, whenUnlocked } from './failures.ts';
 import { checkPlace, type Place } from './file.ts';
 import { checkSchema, connect, type Database, type Row, type Statement } from './schema.ts';
 
@@ -11,17 +11,12 @@ export type Write = readonly Statement[];
 /** The rows, or the members of an error: structuredClone of an error drops its code. */
 export type Outcome = readonly Row[] | { readonly name: string; readonly message: string };
 
-/** The last id that was assigned. */
-const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
-
 /** Commits writes to the files of a place, and to no other ones, on a connection of its own, which the first write opens. */
 export function createWriter(place: Place) {
   const { path } = place;
   let database: Database | null = null;
   /** Its `PRAGMA data_version` at the last check of the schema. A commit of another connection changes it. */
   let checkedVersion: unknown = null;
-  /** The committed id at the begin of the latest transaction, below which none may be. Kept when the connection is closed. */
-  let lastId = 0n;
 
   function begin(): Database {
     if (database === null) {
@@ -36,9 +31,6 @@ export function createWriter(place: Place) {
     const [[version] = []] = run([['PRAGMA data_version']]);
     if (version !== checkedVersion) checkSchema(path, database);
     checkedVersion = version;
-    const id = (run([[LAST_ID]])[0]?.[0] ?? 0n) as bigint;
-    if (id < lastId) throw unusable(path, 'its counter of ids was set back: restore a backup');
-    lastId = id;
     return database;
   }
 

@@ -62,11 +62,6 @@ const losses: Losses = {
     'DROP TABLE pets; ALTER TABLE animals RENAME TO pets',
     /its table pets is missing, or was changed: it was made by CREATE TABLE \S[^\n]*$/,
   ),
-  'a counter of ids that is set back': changed(
-    'DELETE FROM sqlite_sequence',
-    "INSERT INTO sqlite_sequence VALUES ('pets', 1)",
-    /its counter of ids was set back: restore a backup$/,
-  ),
 };
 
 const outages = {

@@ -34,8 +34,8 @@ export interface Creation {
  */
 export interface PetRepository {
   /**
-   * Stores a pet under a new id, from 1 to 2^53 - 1, above the ids of all pets that this PetRepository has acknowledged,
-   * whatever other processes do.
+   * Stores a pet under a new id, from 1 to 2^53 - 1. It is above the ids of all pets that this PetRepository has
+   * acknowledged, and other processes may create pets meanwhile. It may not be if an operator sets the counter of ids back.
    *
    * @param newPet No other members, and no member `status` if it has none. Stored code unit for code unit; a name may hold
    * any well-formed Unicode except U+0000.
