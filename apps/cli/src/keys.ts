@@ -1,7 +1,7 @@
 import { type ApiKey, type ApiKeyPage, type Keyring, LIMITS } from '@animal-store/domain';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Context } from './context.ts';
-import { MESSAGES } from './messages.ts';
+import { isoDate, MESSAGES } from './messages.ts';
 import { print, printAll } from './print.ts';
 import { withStorage } from './storages.ts';
 
@@ -67,7 +67,7 @@ function days(text: string): number {
 
 /** An API key for administrators, without its digest. Dates are in ISO 8601, null if there is none. */
 function printed({ id, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey) {
-  const iso = (milliseconds: number | null) => (milliseconds === null ? null : new Date(milliseconds).toISOString());
+  const iso = (milliseconds: number | null) => (milliseconds === null ? null : isoDate(milliseconds));
   return {
     id,
     visiblePrefix,

@@ -19,9 +19,15 @@ export function withoutArguments(message: string): string {
     .replaceAll(/, was "(?:[^"\\]|\\.)*"…?/g, '');
 }
 
+/** A date in ISO 8601, or its milliseconds if JavaScript has no such date: a storage may have any number. */
+export function isoDate(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  return Number.isNaN(date.getTime()) ? `${milliseconds} ms after 1970` : date.toISOString();
+}
+
 /** A line for an audit. */
 const keyEvent = (date: number | null, event: string, { id, holder }: ApiKey) =>
-  `${new Date(date ?? 0).toISOString()} ${event} API key ${id} of ${JSON.stringify(holder)}`;
+  `${isoDate(date ?? 0)} ${event} API key ${id} of ${JSON.stringify(holder)}`;
 
 /** The columns of a bar. */
 const BAR = 20;

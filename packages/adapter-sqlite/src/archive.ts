@@ -1,7 +1,7 @@
 import type { Idempotency, PetArchive, StoredPet } from '@animal-store/domain/ports';
 import type { File } from './open.ts';
 import { COLUMNS, type PetRow, petOf } from './pets.ts';
-import type { Row, Statement } from './schema.ts';
+import { type Row, type Statement, timeOf } from './schema.ts';
 
 const ALL_COLUMNS = `${COLUMNS}, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint`;
 
@@ -45,7 +45,7 @@ export const skipIds = (to: bigint): readonly Statement[] => [
 function storedPetsOf(rows: readonly Row[]): readonly StoredPet[] {
   return rows.map((row) => {
     const [createdAt, holder, key, fingerprint] = row.slice(4) as [bigint, ...(string | null)[]];
-    const pet = { ...petOf(row as PetRow), createdAt: Number(createdAt) };
+    const pet = { ...petOf(row as PetRow), createdAt: timeOf(createdAt) };
     return key === null ? pet : { ...pet, idempotency: { holder, key, fingerprint } as Idempotency };
   });
 }

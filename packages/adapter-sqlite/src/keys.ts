@@ -1,7 +1,7 @@
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { File } from './open.ts';
-import type { Row } from './schema.ts';
+import { type Row, timeOf } from './schema.ts';
 
 const COLUMNS = 'id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at';
 
@@ -35,7 +35,9 @@ export function createApiKeyRepository({ read, write }: File): ApiKeyRepository 
 function keysOf(rows: readonly Row[]): readonly ApiKey[] {
   return rows.map((row) => {
     const [id, digest, visiblePrefix, holder, ...times] = row;
-    const [createdAt, expiresAt, revokedAt, lastUsedAt] = times.map((time) => (time === null ? null : Number(time)));
+    const [createdAt, expiresAt, revokedAt, lastUsedAt] = times.map((time) =>
+      time === null ? null : timeOf(time as bigint),
+    );
     return { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt } as ApiKey;
   });
 }

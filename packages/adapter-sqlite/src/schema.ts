@@ -59,6 +59,12 @@ export type Statement = readonly [sql: string, ...values: SQLInputValue[]];
 /** The values of its columns. Integers are bigint. */
 export type Row = readonly (string | bigint | null)[];
 
+/** The farthest dates of JavaScript, in milliseconds before and after 1970. */
+const MAX_TIME = 8_640_000_000_000_000;
+
+/** A stored time as the ports have it. A column may hold any integer: one that is no date is the farthest one. */
+export const timeOf = (stored: bigint): number => Math.max(-MAX_TIME, Math.min(Number(stored), MAX_TIME));
+
 /** A connection to a file. No call waits while another connection holds a lock. */
 export interface Database {
   readonly db: DatabaseSync;

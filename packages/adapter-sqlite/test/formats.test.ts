@@ -40,6 +40,29 @@ describe('a file of the published format 1', () => {
   });
 });
 
+test.each([
+  ['9223372036854775807', 8.64e15],
+  ['-9223372036854775808', -8.64e15],
+])('a stored time of %s is read as the farthest date, and copied as this one', async (stored, time) => {
+  const { pets, keys, archive, location: file } = await storageAt();
+  const { id } = await added(pets);
+  await keys.add(keyOf('ab'));
+  databaseAt(file).exec(`UPDATE pets SET created_at = ${stored};
+    UPDATE api_keys SET created_at = ${stored}, expires_at = ${stored}, revoked_at = ${stored}, last_used_at = ${stored}`);
+  const far = { createdAt: time, expiresAt: time, revokedAt: time, lastUsedAt: time };
+  const listed = await keys.list({ after: '', limit: 10 });
+  expect(listed).toEqual([{ ...keyOf('ab'), ...far }]);
+  expect(new Date(time).getTime()).toBe(time);
+
+  const pet = (await archive?.read(0n, 1)) ?? [];
+  expect(pet).toMatchObject([{ id, createdAt: time }]);
+  const target = await storageAt();
+  await target.archive?.restore(pet);
+  expect(await target.archive?.read(0n, 1)).toEqual(pet);
+  for (const key of listed) await target.keys.add(key);
+  expect(await target.keys.list({ after: '', limit: 10 })).toEqual(listed);
+});
+
 test('the schema calls only functions that SQLite 3.40 has, for the sqlite3 of Debian 12', () => {
   const called = schemaOf(FORMAT_1).flatMap(({ sql }) => String(sql).match(/\b[a-z_]+(?=\()/g) ?? []);
   expect(new Set(called)).toEqual(new Set(['sqlite_sequence', 'length', 'substr']));
