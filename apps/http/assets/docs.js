@@ -39,5 +39,6 @@ globalThis.SwaggerUIBundle({
   dom_id: '#swagger-ui',
   url: 'openapi.json',
   deepLinking: true,
+  syntaxHighlight: { theme: 'tomorrow-night' },
   plugins: [exactBounds],
 });

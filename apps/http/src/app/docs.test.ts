@@ -8,6 +8,7 @@ describe('the documentation page', () => {
 
   test.for([
     ['/docs', /^text\/html/, 500],
+    ['/docs/docs.css', /^text\/css/, 500],
     ['/docs/docs.js', /^text\/javascript/, 500],
     ['/docs/swagger-ui.css', /^text\/css/, 100_000],
     ['/docs/swagger-ui-bundle.js', /^text\/javascript/, 1_000_000],

@@ -11,6 +11,7 @@ import { respond } from './exchange.ts';
 /** The files of the page by their paths, and the types of their contents. */
 const FILES = {
   '/docs': [import.meta.resolve('../../assets/docs.html'), 'text/html'],
+  '/docs/docs.css': [import.meta.resolve('../../assets/docs.css'), 'text/css'],
   '/docs/docs.js': [import.meta.resolve('../../assets/docs.js'), 'text/javascript'],
   '/docs/swagger-ui.css': [import.meta.resolve('swagger-ui-dist/swagger-ui.css'), 'text/css'],
   '/docs/swagger-ui-bundle.js': [import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'), 'text/javascript'],
