@@ -7,7 +7,7 @@ import { allowOrigins } from './cors.ts';
 import { docs } from './docs.ts';
 import type { Env } from './env.ts';
 import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
-import { createExchange, type Exchange, respond, respondToError } from './exchange.ts';
+import { createExchange, type Exchange, keepHeaders, respond, respondToError } from './exchange.ts';
 import { mcp } from './mcp.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 import { createPet } from './pets/create-pet.ts';
@@ -109,7 +109,10 @@ export function createApp({
   app.use(exchange.middleware);
   // Hono's CORS copies bodies: 1.4 MB of the documentation, which scripts of other origins do not need.
   if (corsOrigins.size > 0) app.use(except('/docs/*', allowOrigins(corsOrigins)));
-  initApp?.(app);
+  if (initApp !== undefined) {
+    initApp(app);
+    app.use(keepHeaders);
+  }
 
   for (const { method, path, headers } of operations) {
     // Before the key is checked: rejections have these fields, too.

@@ -147,6 +147,13 @@ export function respond(c: Context<Env>, reply: Reply<string | Uint8Array<ArrayB
   return served.response;
 }
 
+/** Keeps what middleware has set by `c.header` before it called `next`: `respond` does not see it. */
+export const keepHeaders: Middleware = (c, next) => {
+  const served = c.get('served');
+  served.fields = { ...served.fields, ...Object.fromEntries(c.body(null).headers) };
+  return next();
+};
+
 /** For `app.onError`: the response to a request that ended in an error, with an Error body unless it is Hono's own. */
 export function respondToError(error: unknown, c: Context<Env>): Response {
   if (error instanceof HTTPException) return error.getResponse();

@@ -16,16 +16,16 @@ export interface Incoming {
 }
 
 /** The request of a Fetch API request, whose body is counted while it is read. */
-export function fromFetch({ headers, body }: Request): Incoming {
+export function fromFetch(request: Request): Incoming {
   return {
     clientAddress: null,
-    header: (name) => headers.get(name) ?? undefined,
+    header: (name) => request.headers.get(name) ?? undefined,
     async readBody() {
-      if (Number(headers.get('content-length')) > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
+      if (Number(request.headers.get('content-length')) > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
       const chunks: Uint8Array[] = [];
       let length = 0;
       try {
-        for await (const chunk of body ?? []) {
+        for await (const chunk of request.body ?? []) {
           length += chunk.length;
           if (length > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
           chunks.push(chunk);
