@@ -15,8 +15,6 @@ export class NodeRequest extends IncomingMessage {
 
   /** As in `Incoming`. */
   header(name: string): string | undefined {
-    // `normalizeTarget` clears that of `headers`.
-    if (name === 'host') return this.headersDistinct['host']?.[0];
     return this.headers[name] as string | undefined;
   }
 
