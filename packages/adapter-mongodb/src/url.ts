@@ -85,34 +85,32 @@ function describe(given: MongoClient['options']) {
   };
 }
 
-/** What is wrong about a URL. The driver's messages may quote a password, and so might the name of a part. */
+/** What is wrong about a URL, or null. */
 function wrongPartOf(url: string): string | null {
   if (!/^mongodb(\+srv)?:/.test(url)) return 'this is another scheme';
   if (/^[^/]*\/\/[^/?]*\/?(\?|$)/.test(url)) return 'no database is named';
-  if (!FORM.test(url) || !succeeds(() => decodeURIComponent(url))) return 'a special character or a % is not encoded';
-  const [base = '', query = ''] = url.split('?');
+  if (!FORM.test(url) || rejectionOf(() => decodeURIComponent(url)) !== null) {
+    return 'a special character or a % is not encoded';
+  }
+  const [base = ''] = url.split('?');
   const name = DECODING.exec(url)?.[1];
   if (name !== undefined) return `the option ${name} would change how stored values are read`;
   if (RESERVED.some((database) => base.endsWith(`/${database}`))) return IS_RESERVED;
   if (/[?&]loadBalanced=true/i.test(url)) return 'the option loadBalanced is for clusters of shards';
-  if (isAccepted(url)) return null;
-  if (!isAccepted(base)) return 'the driver rejects the user, the hosts or the database';
-  const options = query.split('&');
-  // The driver accepts the URL without the wrong option. If several are wrong, none is named.
-  const isWrong = (option: string) => isAccepted(`${base}?${options.filter((other) => other !== option).join('&')}`);
-  // A password may contain an ampersand, and what follows would be named.
-  const wrong = /password|properties/i.test(query) ? undefined : options.find(isWrong);
-  return `the driver rejects the ${wrong === undefined ? 'options' : `option ${wrong.replace(/=.*/, '')}`}`;
+  const reject = (given: string) => rejectionOf(() => new MongoClient(given, OPTIONS).db());
+  if (reject(url) === null) return null;
+  // The driver quotes options, and what follows an ampersand in a password would be one.
+  if (/[?&][^=]*(?:password|properties)/i.test(url)) return 'the driver rejects the options';
+  return reject(url.replace(/\/\/[^/@]*@/, '//user:password@')) ?? 'the driver rejects the user or the password';
 }
 
-const isAccepted = (url: string): boolean => succeeds(() => new MongoClient(url, OPTIONS).db());
-
-function succeeds(work: () => unknown): boolean {
+/** The message of the error that is thrown, or null. */
+function rejectionOf(work: () => unknown): string | null {
   try {
     work();
-    return true;
-  } catch {
-    return false;
+    return null;
+  } catch (failure) {
+    return (failure as Error).message;
   }
 }
 
