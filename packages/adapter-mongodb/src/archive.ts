@@ -1,23 +1,27 @@
-import type { Resource } from '@animal-store/adapter-kit';
+import type { Methods } from '@animal-store/adapter-kit';
 import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
-import type { Database } from './connection.ts';
-import { decodeDocument, type PetDocument } from './documents.ts';
-import { rangeOf } from './read.ts';
+import { decodeDocument, type PetDocument, type Query } from './documents.ts';
+import type { ReadBarrier } from './election/read-barrier.ts';
+import type { Insertions } from './insert.ts';
+import { rangeOf } from './pets.ts';
 
-export function createMongoArchive({ call }: Resource<Pick<Database, 'insertions' | 'query' | 'barrier'>>): PetArchive {
-  return {
-    read: (after, limit) =>
-      call(({ query, barrier }) =>
-        barrier(async () => (await query(limit, rangeOf({ after, limit }))).map(storedPetOf)),
-      ),
-
-    restore: (pets) => call(({ insertions }) => insertions.restore(pets.map(documentOf))),
-
-    lastId: () => call(({ insertions, barrier }) => barrier(() => insertions.lastId())),
-
-    skipIds: (lastId) => call(({ insertions }) => insertions.skipIds(lastId)),
-  };
+/** What the methods of the archive need of an open database. */
+interface Archive {
+  readonly insertions: Insertions;
+  readonly barrier: ReadBarrier;
+  readonly query: Query;
 }
+
+export const archive: Methods<PetArchive, Archive> = {
+  read: ({ query, barrier }, after, limit) =>
+    barrier(async () => (await query(limit, rangeOf({ after }))).map(storedPetOf)),
+
+  restore: ({ insertions }, pets) => insertions.restore(pets.map(documentOf)),
+
+  lastId: ({ insertions, barrier }) => barrier(() => insertions.lastId()),
+
+  skipIds: ({ insertions }, lastId) => insertions.skipIds(lastId),
+};
 
 function documentOf({ id, createdAt, ...pet }: StoredPet): PetDocument {
   return { _id: id, ...pet, createdAt: new Date(createdAt) };

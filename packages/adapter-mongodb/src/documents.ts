@@ -1,7 +1,15 @@
-import type { Pet, PetStatus } from '@animal-store/domain';
+import type { ApiKey, Pet, PetStatus } from '@animal-store/domain';
 import type { StoredPet } from '@animal-store/domain/ports';
-import { BSON, type ClientSession, type Db, type Document, MongoNetworkError, MongoServerError } from 'mongodb';
-import { TIME_LIMITS } from './url.ts';
+import {
+  BSON,
+  type ClientSession,
+  type Db,
+  type Document,
+  MongoNetworkError,
+  MongoServerError,
+  type UUID,
+} from 'mongodb';
+import { TIME_LIMITS } from './limits.ts';
 
 /**
  * A pet as it is stored: one write stores it with its idempotency key, or neither. A bigint is an int64; one outside its range
@@ -13,6 +21,24 @@ export interface PetDocument extends Omit<StoredPet, 'id' | 'createdAt'> {
 }
 
 export type NewDocument = Omit<PetDocument, '_id' | 'createdAt'>;
+
+/** The record of an API key as it is stored. */
+export interface KeyDocument extends Omit<ApiKey, 'id' | 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'> {
+  readonly _id: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+/** Reads the bytes of at most `limit` pets. */
+export type Query = (limit: number, options: Document, session?: ClientSession) => Promise<Buffer[]>;
+
+/** @param collectionUUID If the collection is another one, or missing, the server rejects the query instead of finding nothing. */
+export function createQuery(db: Db, collectionUUID: UUID | undefined): Query {
+  const command = { find: 'pets', collectionUUID, singleBatch: true };
+  return (limit, options, session) => readDocuments(db, { ...command, ...options, limit, batchSize: limit }, session);
+}
 
 /**
  * Reads documents that the majority has from the primary, without decoding them.

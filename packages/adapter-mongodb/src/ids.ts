@@ -1,7 +1,6 @@
 import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import type { Db, Long } from 'mongodb';
-import { requireTime } from './deadline.ts';
-import { TIME_LIMITS } from './url.ts';
+import { requireTime, TIME_LIMITS } from './limits.ts';
 
 /** The last id that any process has reserved. */
 interface CounterDocument {

@@ -1,14 +1,13 @@
 /** @module @animal-store/adapter-mongodb */
 
-import { createResource } from '@animal-store/adapter-kit';
+import { createStorage } from '@animal-store/adapter-kit';
 import type { Storage } from '@animal-store/domain/ports';
 import { type MongoClient, MongoServerSelectionError } from 'mongodb';
-import { createMongoArchive } from './archive.ts';
-import { openDatabase } from './connection.ts';
-import type { NewDocument } from './documents.ts';
+import { archive } from './archive.ts';
 import { toPortError } from './failures.ts';
-import { createMongoApiKeyRepository } from './keys.ts';
-import type { CollectionIds } from './schema.ts';
+import { keys } from './keys.ts';
+import { createOpening } from './open.ts';
+import { pets } from './pets.ts';
 import { parseUrl, placeOf } from './url.ts';
 
 /**
@@ -29,33 +28,15 @@ export type MongoStorageOptions =
  */
 export function createMongoStorage(options: MongoStorageOptions): Storage {
   const place = 'client' in options ? placeOf(options.client, options.database) : parseUrl(options.url);
-  let known: CollectionIds | null = null;
-  const database = createResource({
-    async open() {
-      const opened = await openDatabase(place, known);
-      known ??= opened.ids;
-      return opened;
-    },
+  return createStorage({
+    open: createOpening(place),
     close: ({ close }) => close(),
     // A client replaces lost connections. But it drops a server that is not a member of the set, and never tries it again.
     isLost: (failure) => failure instanceof MongoServerSelectionError,
     toPortError: (failure) => toPortError(failure, place),
-  });
-  return {
-    pets: {
-      add({ name, categoryId, status }, idempotency) {
-        const pet = { name, categoryId, status, idempotency } satisfies Record<keyof NewDocument, unknown>;
-        return database.call(({ insertions }) => insertions.create(pet));
-      },
-      find: (id) => database.call(({ reads }) => reads.find(id)),
-      list: (selection) => database.call(({ reads }) => reads.list(selection)),
-    },
-    keys: createMongoApiKeyRepository(database),
-    archive: createMongoArchive(database),
+    ...{ pets, keys, archive },
+    ready: ({ checkReady }) => checkReady(),
     location: place.location,
     warnings: place.warnings,
-    ready: () => database.call(({ checkReady }) => checkReady()),
-    close: () => database.close(),
-    [Symbol.asyncDispose]: () => database.close(),
-  };
+  });
 }

@@ -8,12 +8,10 @@ import {
   type MongoClient,
   MongoServerError,
 } from 'mongodb';
-import { requireTime } from './deadline.ts';
-import { decodeDocument, decodePet, type NewDocument, type PetDocument, petOf } from './documents.ts';
+import { decodeDocument, decodePet, type NewDocument, type PetDocument, petOf, type Query } from './documents.ts';
 import { isDuplicateKey } from './failures.ts';
 import { createIds } from './ids.ts';
-import type { Query } from './read.ts';
-import { TIME_LIMITS } from './url.ts';
+import { requireTime, TIME_LIMITS } from './limits.ts';
 
 /** As many pets as the server writes to its log in one step: 2 MB at most, a fraction of a message. */
 const MAX_INSERTED = 500;
@@ -32,6 +30,8 @@ const SESSION = { causalConsistency: true };
 
 /** The latest outcome of each creation, by the object of the new pet. null: its idempotency key stands for another pet. */
 type Outcomes = Map<NewDocument, Creation | null | Error>;
+
+export type Insertions = ReturnType<typeof createInsertions>;
 
 /**
  * Creates and restores pets. Fails with the driver's errors.

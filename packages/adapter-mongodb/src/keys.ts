@@ -1,68 +1,59 @@
-import { currentDeadline, type Resource } from '@animal-store/adapter-kit';
+import { currentDeadline, type Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
-import type { Database } from './connection.ts';
-import { requireTime } from './deadline.ts';
+import type { Collection } from 'mongodb';
+import type { KeyDocument } from './documents.ts';
+import type { ReadBarrier } from './election/read-barrier.ts';
 import { isDuplicateKey } from './failures.ts';
+import { requireTime } from './limits.ts';
 
-/** The record of an API key as it is stored. */
-export interface KeyDocument extends Omit<ApiKey, 'id' | 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'> {
-  readonly _id: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-  readonly lastUsedAt: Date | null;
+/** What the methods of keys need of an open database. */
+interface Keys {
+  readonly collection: Collection<KeyDocument>;
+  readonly barrier: ReadBarrier;
+  checkWritable(): Promise<void>;
 }
 
-type Keys = Pick<Database, 'keys' | 'barrier' | 'checkWritable'>;
-
-export function createMongoApiKeyRepository(database: Resource<Keys>): ApiKeyRepository {
-  /** Checks the collections before reads, too: a query of the driver names none by its UUID. */
-  function call<R>(work: (opened: Keys, bounded: { maxTimeMS: number }) => Promise<R>): Promise<R> {
-    return database.call(async (opened) => {
-      const deadline = currentDeadline();
-      await opened.checkWritable();
-      return work(opened, { maxTimeMS: requireTime(deadline) });
-    });
-  }
-
-  return {
-    add: (key) =>
-      call(async ({ keys }, bounded) => {
-        try {
-          await keys.insertOne(documentOf(key), bounded);
-        } catch (failure) {
-          if (!isDuplicateKey(failure)) throw failure;
-        }
-      }),
-
-    find: (digest) =>
-      call(async ({ keys, barrier }, bounded) => {
-        const document = await barrier(() => keys.findOne<ReadKey>({ digest }, { projection: PROJECTION, ...bounded }));
-        return document && apiKeyOf(document);
-      }),
-
-    list: ({ after, limit }) =>
-      call(async ({ keys, barrier }, bounded) => {
-        const options = { projection: PROJECTION, sort: { _id: 1 }, limit, ...bounded } as const;
-        const documents = await barrier(() => keys.find<ReadKey>({ _id: { $gt: after } }, options).toArray());
-        return documents.map(apiKeyOf);
-      }),
-
-    revoke: (id, at) =>
-      call(async ({ keys }, bounded) => {
-        const revokedAt = { $ifNull: ['$revokedAt', new Date(at)] };
-        const options = { projection: PROJECTION, returnDocument: 'after', ...bounded } as const;
-        const document = await keys.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
-        return document && apiKeyOf(document as ReadKey);
-      }),
-
-    recordUse: (id, at) =>
-      call(async ({ keys }, bounded) => {
-        await keys.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, bounded);
-      }),
-  };
+/** Checks the collections before reads, too: a query of the driver names none by its UUID. Returns the options of an operation. */
+async function checked({ checkWritable }: Keys) {
+  const deadline = currentDeadline();
+  await checkWritable();
+  return { maxTimeMS: requireTime(deadline) };
 }
+
+export const keys: Methods<ApiKeyRepository, { readonly keys: Keys }> = {
+  async add({ keys }, key) {
+    const bounded = await checked(keys);
+    try {
+      await keys.collection.insertOne(documentOf(key), bounded);
+    } catch (failure) {
+      if (!isDuplicateKey(failure)) throw failure;
+    }
+  },
+
+  async find({ keys }, digest) {
+    const options = { projection: PROJECTION, ...(await checked(keys)) };
+    const document = await keys.barrier(() => keys.collection.findOne<ReadKey>({ digest }, options));
+    return document && apiKeyOf(document);
+  },
+
+  async list({ keys }, { after, limit }) {
+    const options = { projection: PROJECTION, sort: { _id: 1 }, limit, ...(await checked(keys)) } as const;
+    const find = () => keys.collection.find<ReadKey>({ _id: { $gt: after } }, options).toArray();
+    return (await keys.barrier(find)).map(apiKeyOf);
+  },
+
+  async revoke({ keys }, id, at) {
+    const revokedAt = { $ifNull: ['$revokedAt', new Date(at)] };
+    const options = { projection: PROJECTION, returnDocument: 'after', ...(await checked(keys)) } as const;
+    const document = await keys.collection.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
+    return document && apiKeyOf(document as ReadKey);
+  },
+
+  async recordUse({ keys }, id, at) {
+    await keys.collection.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, await checked(keys));
+  },
+};
 
 const TIMES = ['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'] as const;
 

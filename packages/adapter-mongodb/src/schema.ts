@@ -1,8 +1,7 @@
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Db, type Document, type IndexDescription, MongoServerError, type UUID } from 'mongodb';
-import type { PetDocument } from './documents.ts';
+import type { KeyDocument, PetDocument } from './documents.ts';
 import { isDenied, isDuplicateKey } from './failures.ts';
-import type { KeyDocument } from './keys.ts';
 
 /** The format that this version creates and works with, stored in the titles of the schemas (docs/releasing.md). */
 const FORMAT = 1;

@@ -2,14 +2,6 @@ import { BUDGET } from '@animal-store/adapter-kit';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 
-/** In milliseconds. */
-export const TIME_LIMITS = {
-  /** The work on the server, and the wait for the majority of its members. */
-  operation: BUDGET.server,
-  /** How long a batch delays the next one of its kind: the next one begins while its callers still have the time of the driver. */
-  batch: BUDGET.call - BUDGET.driver,
-};
-
 /** They override the URL. */
 const OPTIONS: MongoClientOptions = {
   appName: 'animal-store',

@@ -4,10 +4,10 @@ import type { World } from '../src/world.ts';
 // The read barrier of MongoDB: a creation and reads of two clients while another primary is elected. No read misses a creation
 // that was acknowledged before the read was called.
 
-const BARRIER = 'packages/adapter-mongodb/src/primary.ts';
+const BARRIER = 'packages/adapter-mongodb/src/election/read-barrier.ts';
 
-type Modules = typeof import('../../../packages/adapter-mongodb/src/primary.ts');
-type PrimaryTerm = import('../../../packages/adapter-mongodb/src/primary.ts').PrimaryTerm;
+type Modules = typeof import('../../../packages/adapter-mongodb/src/election/read-barrier.ts');
+type PrimaryTerm = import('../../../packages/adapter-mongodb/src/election/primary.ts').PrimaryTerm;
 
 const scenario =
   ({ createReadBarrier }: Modules) =>

@@ -1,5 +1,13 @@
+import { BUDGET } from '@animal-store/adapter-kit';
 import { unavailable } from '@animal-store/domain/ports';
-import { TIME_LIMITS } from './url.ts';
+
+/** In milliseconds. */
+export const TIME_LIMITS = {
+  /** The work on the server, and the wait for the majority of its members. */
+  operation: BUDGET.server,
+  /** How long a batch delays the next one of its kind: the next one begins while its callers still have the time of the driver. */
+  batch: BUDGET.call - BUDGET.driver,
+};
 
 /**
  * The time limit of an operation in milliseconds, which ends before its callers give up.

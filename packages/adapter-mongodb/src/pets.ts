@@ -1,11 +1,12 @@
-import { createBatches, readPages } from '@animal-store/adapter-kit';
+import { createBatches, type Methods, readPages } from '@animal-store/adapter-kit';
 import type { Pet } from '@animal-store/domain';
-import type { PetSelection } from '@animal-store/domain/ports';
-import type { ClientSession, Db, Document, UUID } from 'mongodb';
-import { decodePet, readDocuments, valuesOf } from './documents.ts';
-import type { ReadBarrier } from './primary.ts';
+import type { PetRepository, PetSelection } from '@animal-store/domain/ports';
+import type { Db, UUID } from 'mongodb';
+import { decodePet, type NewDocument, type Query, readDocuments, valuesOf } from './documents.ts';
+import type { ReadBarrier } from './election/read-barrier.ts';
+import type { Insertions } from './insert.ts';
+import { TIME_LIMITS } from './limits.ts';
 import { BY_STATUS } from './schema.ts';
-import { TIME_LIMITS } from './url.ts';
 
 /** How many pets one query looks up at most: up to 2.5 megabytes, a fraction of what one response may hold. */
 const MAX_IDS = 1_000;
@@ -16,14 +17,22 @@ const MAX_SELECTIONS = 200;
 /** How many pages one command reads at most: together up to 2.5 megabytes. */
 const MAX_PAGES = 8;
 
-/** Reads the bytes of at most `limit` pets. */
-export type Query = (limit: number, options: Document, session?: ClientSession) => Promise<Buffer[]>;
-
-/** @param collectionUUID If the collection is another one, or missing, the server rejects the query instead of finding nothing. */
-export function createQuery(db: Db, collectionUUID: UUID | undefined): Query {
-  const command = { find: 'pets', collectionUUID, singleBatch: true };
-  return (limit, options, session) => readDocuments(db, { ...command, ...options, limit, batchSize: limit }, session);
+/** What the methods of pets need of an open database. */
+interface Pets {
+  readonly insertions: Insertions;
+  readonly reads: ReturnType<typeof createReads>;
 }
+
+export const pets: Methods<PetRepository, Pets> = {
+  add({ insertions }, { name, categoryId, status }, idempotency) {
+    const pet = { name, categoryId, status, idempotency } satisfies Record<keyof NewDocument, unknown>;
+    return insertions.create(pet);
+  },
+
+  find: ({ reads }, id) => reads.find(id),
+
+  list: ({ reads }, selection) => reads.list(selection),
+};
 
 /** Finds and lists pets. Fails with the driver's errors. */
 export function createReads(db: Db, collectionUUID: UUID | undefined, query: Query, barrier: ReadBarrier) {
@@ -75,7 +84,7 @@ export function createReads(db: Db, collectionUUID: UUID | undefined, query: Que
 }
 
 /** Where a page is. The order names the whole index of pages by status: a `$lookup` can't have a hint. */
-export function rangeOf({ status, after }: PetSelection) {
+export function rangeOf({ status, after }: Omit<PetSelection, 'limit'>) {
   const sort = status === undefined ? ({ _id: 1 } as const) : BY_STATUS;
   return { filter: { ...(status && { status }), _id: { $gt: after } }, sort, hint: sort };
 }
