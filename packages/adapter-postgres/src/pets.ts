@@ -8,7 +8,6 @@ import {
   unavailable,
 } from '@animal-store/domain/ports';
 import { isTaken, kindOf } from './failures.ts';
-import type { Database } from './open.ts';
 import type { Pools } from './pools.ts';
 import {
   type Columns,
@@ -148,7 +147,7 @@ export function createPetBatches({ read, write }: Pools) {
   };
 }
 
-export const pets: Methods<PetRepository, Database> = {
+export const pets: Methods<PetRepository, { readonly batches: ReturnType<typeof createPetBatches> }> = {
   add({ batches }, { name, categoryId, status }, idempotency) {
     const pet = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>;
     return batches.create({ ...pet, ...idempotency });
