@@ -1,11 +1,20 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createTransport } from './transport.ts';
 
 /** Sends these chunks to a transport whose server responds to each request with its parameters, unless it is cancelled. */
 async function exchange(...chunks: (string | Buffer)[]) {
-  const [input, output] = [new PassThrough(), new PassThrough()];
+  let written = '';
+  const input = new PassThrough();
+  // Each response waits for the reader.
+  const output = new Writable({
+    highWaterMark: 1,
+    write(chunk, _, onRead) {
+      written += chunk;
+      setImmediate(onRead);
+    },
+  });
   const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
   const transport = createTransport(input, output, onClose);
   const errors: string[] = [];
@@ -25,8 +34,7 @@ async function exchange(...chunks: (string | Buffer)[]) {
   for (const chunk of chunks) input.write(chunk);
   input.end();
   await closed;
-  const responses = String(output.read() ?? '').match(/.+/g) ?? [];
-  return { messages, errors, responses };
+  return { messages, errors, responses: written.match(/.+/g) ?? [] };
 }
 
 const request = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"Zoë"}}`;
@@ -37,6 +45,17 @@ describe('createTransport', () => {
     const ids = ['7', '"7"', '9007199254740993', '-9223372036854775808', '1.5', '""', '"\\ud800"'];
     const { responses } = await exchange(ids.map((id) => `${request(id)}\n`).join(''));
     expect(responses).toEqual(ids.map(response));
+  });
+
+  test('sends many responses to a slow reader, without warnings', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
+    const ids = Array.from({ length: 50 }, (_, index) => String(index));
+    const { responses } = await exchange(ids.map((id) => `${request(id)}\n`).join(''));
+    expect(responses).toEqual(ids.map(response));
+    expect(warnings).toEqual([]);
   });
 
   test('passes on the cancellation of a request under the same id as the request', async () => {

@@ -18,6 +18,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function createTransport(input: Readable, output: Writable, onClose: () => void): StdioServerTransport {
   const unanswered = new Set<unknown>();
+  // The SDK adds two for each response that waits for the reader. Node would warn of a leak.
+  output.setMaxListeners(0);
 
   async function* messages(): AsyncGenerator<Buffer> {
     try {
