@@ -1,3 +1,4 @@
+import type { Methods } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive, StoredPet } from '@animal-store/domain/ports';
 import type { File } from './open.ts';
 import { COLUMNS, type PetRow, petOf } from './pets.ts';
@@ -15,26 +16,24 @@ export const ARCHIVE_SQL = {
     ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
 } as const;
 
-export function createArchive({ read, write }: File): PetArchive {
-  return {
-    read: (after, limit) => read(storedPetsOf, ARCHIVE_SQL.read, after, limit),
+export const archive: Methods<PetArchive, File> = {
+  read: ({ read }, after, limit) => read(storedPetsOf, ARCHIVE_SQL.read, after, limit),
 
-    async restore(pets) {
-      await write(
-        ...pets.map(({ id, name, categoryId, status = null, createdAt, idempotency }): Statement => {
-          const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
-          return [ARCHIVE_SQL.restore, id, name, categoryId, status, createdAt, holder, key, fingerprint];
-        }),
-      );
-    },
+  async restore({ write }, pets) {
+    await write(
+      ...pets.map(({ id, name, categoryId, status = null, createdAt, idempotency }): Statement => {
+        const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
+        return [ARCHIVE_SQL.restore, id, name, categoryId, status, createdAt, holder, key, fingerprint];
+      }),
+    );
+  },
 
-    lastId: () => read(([[last] = [0n]]) => last as bigint, ARCHIVE_SQL.lastId),
+  lastId: ({ read }) => read(([[last] = [0n]]) => last as bigint, ARCHIVE_SQL.lastId),
 
-    async skipIds(lastId) {
-      await write(...skipIds(lastId));
-    },
-  };
-}
+  async skipIds({ write }, lastId) {
+    await write(...skipIds(lastId));
+  },
+};
 
 /** Raises the counter of ids. */
 export const skipIds = (to: bigint): readonly Statement[] => [

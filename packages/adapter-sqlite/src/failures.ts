@@ -3,6 +3,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BUDGET } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 
@@ -19,7 +20,7 @@ const NOTADB = 26;
 
 /**
  * The result codes of SQLite (https://sqlite.org/rescode.html) whose cause is the file, the disk or the machine, with what
- * `reasonForOperator` returns. An extended code takes precedence over its primary one.
+ * `reasonForOperator` returns.
  */
 const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [BUSY, null],
@@ -38,8 +39,7 @@ const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
 /** The primary codes of failures after which the file can be used as soon as its disk is mounted, or its folder is writable. */
 const MAY_PASS: ReadonlySet<number> = new Set([READONLY, CANTOPEN]);
 
-/** How long a call waits while another process holds a lock, and its pause between two tries, in milliseconds. */
-const LOCK_WAIT = 1_500;
+/** The pause between two tries while another process holds a lock, in milliseconds. */
 const LOCK_PAUSE = 2;
 
 /** The error of a file that can't be used until its operator does something. */
@@ -61,6 +61,7 @@ export function reasonForOperator(error: unknown): string | null | undefined {
   if (name === 'TimeoutError' || /^(?:E[A-Z\d]+|ERR_WORKER_(?:INIT_FAILED|OUT_OF_MEMORY))$/.test(String(code)))
     return null;
   const { errcode = 0 } = error as { errcode?: number };
+  // An extended code says more than its primary one.
   return ENVIRONMENTAL.get(ENVIRONMENTAL.has(errcode) ? errcode : resultCode(error));
 }
 
@@ -87,9 +88,13 @@ export function failureToOpen(error: unknown): unknown {
 /** Whether the content of the file is damaged. */
 export const isDamage = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error));
 
-/** Runs work, and again while another connection holds a lock, without blocking the thread. */
-export async function whenUnlocked<R>(work: () => R): Promise<R> {
-  for (const end = performance.now() + LOCK_WAIT; ; await sleep(LOCK_PAUSE)) {
+/**
+ * Runs work, and again while another connection holds a lock, without blocking the thread.
+ *
+ * @param wait How long at most, in milliseconds.
+ */
+export async function whenUnlocked<R>(work: () => R, wait: number = BUDGET.lock): Promise<R> {
+  for (const end = performance.now() + wait; ; await sleep(LOCK_PAUSE)) {
     try {
       return work();
     } catch (error) {

@@ -2,17 +2,22 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { createStorage } from '@animal-store/adapter-kit';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
-import { createArchive } from './archive.ts';
+import { archive } from './archive.ts';
 import { realPathOf, requireFile } from './file.ts';
-import { createApiKeyRepository } from './keys.ts';
-import { openFile } from './open.ts';
-import { createPetRepository, TRY_CREATING } from './pets.ts';
+import { keys } from './keys.ts';
+import { createOpening, type File, openAtStart } from './open.ts';
+import { pets, TRY_CREATING } from './pets.ts';
 
 export interface SqliteStorageOptions {
   /** Path on a local disk. SQLite keeps `-wal` and `-shm` beside the file. */
   readonly file: string;
-  /** Whether a file that doesn't exist is created. Absent: true. false also lets the thread start with the first write. */
+  /**
+   * Whether a file that doesn't exist is created. false also lets the thread start with the first write.
+   *
+   * @default true
+   */
   readonly create?: boolean;
 }
 
@@ -31,16 +36,8 @@ export async function createSqliteStorage({ file, create = true }: SqliteStorage
   }
   const path = resolve(file);
   if (!(create || existsSync(path))) requireFile(path);
-  const connection = await openFile(path, create);
-  return {
-    pets: createPetRepository(connection),
-    keys: createApiKeyRepository(connection),
-    archive: createArchive(connection),
-    location: realPathOf(path),
-    async ready() {
-      await connection.write(...TRY_CREATING);
-    },
-    close: connection.close,
-    [Symbol.asyncDispose]: connection.close,
-  };
+  const opening = createOpening(path);
+  const opened = await openAtStart(opening, create);
+  const ready = async ({ write }: File) => void (await write(...TRY_CREATING));
+  return createStorage({ ...opening, pets, keys, archive, ready, location: realPathOf(path) }, opened);
 }

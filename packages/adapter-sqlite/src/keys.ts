@@ -1,3 +1,4 @@
+import type { Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { File } from './open.ts';
@@ -14,23 +15,21 @@ export const KEY_SQL = {
   recordUse: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
 } as const;
 
-export function createApiKeyRepository({ read, write }: File): ApiKeyRepository {
-  return {
-    async add({ id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
-      await write([KEY_SQL.add, id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]);
-    },
+export const keys: Methods<ApiKeyRepository, File> = {
+  async add({ write }, { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
+    await write([KEY_SQL.add, id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]);
+  },
 
-    find: async (digest) => (await read(keysOf, KEY_SQL.find, digest))[0] ?? null,
+  find: async ({ read }, digest) => (await read(keysOf, KEY_SQL.find, digest))[0] ?? null,
 
-    list: ({ after, limit }) => read(keysOf, KEY_SQL.list, after, limit),
+  list: ({ read }, { after, limit }) => read(keysOf, KEY_SQL.list, after, limit),
 
-    revoke: async (id, at) => keysOf(await write([KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]))[0] ?? null,
+  revoke: async ({ write }, id, at) => keysOf(await write([KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]))[0] ?? null,
 
-    async recordUse(id, at) {
-      await write([KEY_SQL.recordUse, at, id]);
-    },
-  };
-}
+  async recordUse({ write }, id, at) {
+    await write([KEY_SQL.recordUse, at, id]);
+  },
+};
 
 function keysOf(rows: readonly Row[]): readonly ApiKey[] {
   return rows.map((row) => {

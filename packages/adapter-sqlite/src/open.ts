@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBatches, createResource } from '@animal-store/adapter-kit';
+import { BUDGET, createBatches, createResource, type Resource, type ResourceOptions } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUSY, ERROR, isDamage, resultCode, toPortError, whenUnlocked } from './failures.ts';
 import { placeOf } from './file.ts';
@@ -9,10 +9,10 @@ import { createWriterThread, requireProgram } from './thread.ts';
 /** How many calls share a transaction or a turn at most. */
 const BATCH = { maxItems: 1_000 };
 
-/** How long the opening waits for the thread, in milliseconds. A busy machine takes seconds; a disk that hangs, for ever. */
-const START_TIMEOUT = 8_800;
+/** How long the opening waits for the thread. A busy machine takes seconds; a disk that hangs, for ever. */
+const START_TIMEOUT = BUDGET.open - BUDGET.lock;
 
-/** One open file: it is read in this thread and written in another one (thread.ts). Its calls are those of the ports. */
+/** One open file: it is read in this thread and written in another one (thread.ts). */
 export interface File {
   /**
    * Reads what is committed. Equal reads that are called in one turn of the event loop read once, and share the result.
@@ -24,68 +24,78 @@ export interface File {
   /** Runs statements until one of them has rows. Resolves to these rows when everything is on the disk. */
   write(...statements: Statement[]): Promise<readonly Row[]>;
 
+  /** Starts the thread that writes, which the first write does otherwise. */
+  startWriter(): Promise<unknown>;
+
   close(): Promise<void>;
 }
 
 /**
+ * How the file of a storage is opened and closed, and what its errors mean.
+ *
  * `createResource` passes failures of reads and of the thread to `toPortError`, except for a StorageMisconfigured, which it makes
  * `unavailable` itself. A write without a reply may be committed.
  *
  * | failure                      | which reads fail                       | which writes fail                             |
  * | ---------------------------- | -------------------------------------- | --------------------------------------------- |
- * | a lock of another connection | all of the turn, after tries for 1.5 s | the transaction, after tries for 1.5 s        |
+ * | a lock of another connection | all of the turn, after tries for 1.3 s | the transaction, after tries for 1.3 s        |
  * | a missing table or index     | all of the turn, if one needs it       | the transaction                               |
  * | damage of the file           | those that meet it                     | the transaction; all, once a call has met it  |
  * | a violated constraint        |                                        | this one; the transaction goes on             |
  * | a replaced file or log       |                                        | the transaction                               |
  * | another error                | this one                               | the transaction                               |
  * | the thread ends              |                                        | the transaction; the next one starts a thread |
- * | no reply for 2 s             |                                        | others until the reply; its own after 2.2 s   |
- *
- * @param willWrite Starts the thread now. Otherwise the first write does, and on a busy machine waits for it as long as a call.
- * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
+ * | no reply for 1.9 s           |                                        | others until the reply; its own after 2.2 s   |
  */
-export async function openFile(path: string, willWrite: boolean): Promise<File> {
-  requireProgram();
+export function createOpening(path: string): ResourceOptions<File> {
   /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
   let damage: unknown = null;
-
-  function errorOf(failure: unknown): unknown {
-    const error = toPortError(path, failure);
-    if (isDamage(failure)) damage ??= error;
-    return error;
-  }
-
-  const file = createResource({
-    open: () => open(path),
-    close: ({ close }) => close(),
+  return {
+    async open() {
+      const file = await openFile(path);
+      return {
+        ...file,
+        write(...statements) {
+          if (damage !== null) throw damage;
+          return file.write(...statements);
+        },
+      };
+    },
+    close: (file) => file.close(),
     // SQLite has no connection to lose: a failed call leaves the file open.
     isLost: () => false,
-    toPortError: errorOf,
-  });
+    toPortError(failure) {
+      const error = toPortError(path, failure);
+      if (isDamage(failure)) damage ??= error;
+      return error;
+    },
+  };
+}
+
+/**
+ * Opens a file now. One that can't be opened now is opened by a later call.
+ *
+ * @param willWrite Starts the thread now. Otherwise the first write does, and on a busy machine waits for it as long as a call.
+ * @throws StorageMisconfigured if the operator must do something.
+ */
+export async function openAtStart(opening: ResourceOptions<File>, willWrite: boolean): Promise<Resource<File>> {
+  requireProgram();
+  const resource = createResource(opening);
   try {
-    const { startWriter } = await file.call(async (opened) => opened);
+    const { startWriter } = await resource.call(async (file) => file);
     if (willWrite) await Promise.race([startWriter(), sleep(START_TIMEOUT, null, { ref: false })]);
   } catch (error) {
     const { cause } = error as Error;
     if (StorageMisconfigured.is(cause)) throw cause;
     // The first call reports other failures.
   }
-  return {
-    read: (...read) => file.call((opened) => opened.read(read as Read) as Promise<never>),
-    write: (...write) =>
-      file.call((opened) => {
-        if (damage !== null) throw damage;
-        return opened.write(write);
-      }),
-    close: file.close,
-  };
+  return resource;
 }
 
 type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
 
 /** Opens a file for this thread, which reads, and for the one that writes. */
-async function open(path: string) {
+async function openFile(path: string): Promise<File> {
   const reader = await whenUnlocked(() => openDatabase(path));
   const writer = createWriterThread(placeOf(path), reader.db);
 
@@ -112,13 +122,14 @@ async function open(path: string) {
     });
   }
 
+  const read = createBatches((reads: readonly Read[]) => whenUnlocked(() => resultsOf(reads)), BATCH);
+  /** Group commit: writes that arrive during a commit are the next transaction. */
+  const write = createBatches(writer.commit, BATCH);
+
   return {
-    read: createBatches((reads: readonly Read[]) => whenUnlocked(() => resultsOf(reads)), BATCH),
-
-    /** Group commit: writes that arrive during a commit are the next transaction. */
-    write: createBatches(writer.commit, BATCH),
-
-    startWriter: () => writer.commit([]),
+    read: (...given) => read(given as Read) as Promise<never>,
+    write: (...statements) => write(statements),
+    startWriter: () => writer.commit([], Number.POSITIVE_INFINITY),
     close: writer.close,
   };
 }

@@ -1,3 +1,4 @@
+import type { Methods } from '@animal-store/adapter-kit';
 import type { Pet, PetStatus } from '@animal-store/domain';
 import type { PetRepository } from '@animal-store/domain/ports';
 import type { File } from './open.ts';
@@ -27,29 +28,27 @@ export const TRY_CREATING: readonly Statement[] = [
   ['RELEASE attempt'],
 ];
 
-export function createPetRepository({ read, write }: File): PetRepository {
-  return {
-    async add({ name, categoryId, status = null }, idempotency) {
-      const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
-      // The query comes first: an insertion that violates the unique index would use up an id.
-      const query: Statement[] = key === null ? [] : [[PET_SQL.findCreated, holder, key]];
-      const insertion: Statement = [PET_SQL.create, name, categoryId, status, Date.now(), holder, key, fingerprint];
-      const [[id, earlier] = []] = (await write(...query, insertion)) as [[bigint, string?]?];
-      const created = earlier === undefined;
-      // An equal fingerprint means an equal pet.
-      return created || earlier === fingerprint
-        ? { pet: petOf([id as bigint, name, categoryId, status]), created }
-        : null;
-    },
+export const pets: Methods<PetRepository, File> = {
+  async add({ write }, { name, categoryId, status = null }, idempotency) {
+    const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
+    // The query comes first: an insertion that violates the unique index would use up an id.
+    const query: Statement[] = key === null ? [] : [[PET_SQL.findCreated, holder, key]];
+    const insertion: Statement = [PET_SQL.create, name, categoryId, status, Date.now(), holder, key, fingerprint];
+    const [[id, earlier] = []] = (await write(...query, insertion)) as [[bigint, string?]?];
+    const created = earlier === undefined;
+    // An equal fingerprint means an equal pet.
+    return created || earlier === fingerprint
+      ? { pet: petOf([id as bigint, name, categoryId, status]), created }
+      : null;
+  },
 
-    find: async (id) => (await read(petsOf, PET_SQL.find, id))[0] ?? null,
+  find: async ({ read }, id) => (await read(petsOf, PET_SQL.find, id))[0] ?? null,
 
-    list: ({ status, after, limit }) =>
-      status === undefined
-        ? read(petsOf, PET_SQL.list, after, limit)
-        : read(petsOf, PET_SQL.listByStatus, status, after, limit),
-  };
-}
+  list: ({ read }, { status, after, limit }) =>
+    status === undefined
+      ? read(petsOf, PET_SQL.list, after, limit)
+      : read(petsOf, PET_SQL.listByStatus, status, after, limit),
+};
 
 const petsOf = (rows: readonly Row[]): readonly Pet[] => (rows as readonly PetRow[]).map(petOf);
 

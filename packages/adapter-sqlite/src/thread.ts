@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import type { Place } from './file.ts';
 import type { Row } from './schema.ts';
-import type { Outcome, Write } from './writer.ts';
+import type { Outcome, Transaction, Write } from './writer.ts';
 
 /** A source or a built module like this one. In some bundles a module has no URL. */
 const EXTENSION = extname(URL.parse(String(import.meta.url))?.pathname ?? '');
@@ -56,13 +56,17 @@ export function createWriterThread(place: Place, reader: DatabaseSync) {
   }
 
   return {
-    /** Commits writes as one transaction, in a new thread if the last one has ended. */
-    async commit(writes: readonly Write[]): Promise<readonly (readonly Row[] | Error)[]> {
+    /**
+     * Commits writes as one transaction, in a new thread if the last one has ended.
+     *
+     * @param deadline When nothing is begun any more, on the clock of `performance.now`.
+     */
+    async commit(writes: readonly Write[], deadline: number): Promise<readonly (readonly Row[] | Error)[]> {
       if (!reader.isOpen) throw unavailable();
       thread ??= startThread();
       if (thread.pending !== null) throw unavailable(new Error('the disk takes too long to write'));
       // It throws if a value can't be sent.
-      thread.worker.postMessage(writes);
+      thread.worker.postMessage({ writes, deadline: Date.now() + deadline - performance.now() } satisfies Transaction);
       thread.pending = Promise.withResolvers();
       return (await thread.pending.promise).map(revived);
     },

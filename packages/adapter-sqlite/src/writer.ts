@@ -1,12 +1,20 @@
 // The program of the writer thread.
 
 import { parentPort, workerData } from 'node:worker_threads';
+import { BUDGET } from '@animal-store/adapter-kit';
 import { CONSTRAINT, resultCode, whenUnlocked } from './failures.ts';
 import { checkPlace, type Place } from './file.ts';
 import { checkSchema, connect, type Database, type Row, type Statement } from './schema.ts';
 
 /** Statements that run until one of them has rows or violates a constraint. What ran before is written, too. */
 export type Write = readonly Statement[];
+
+/** Writes that are committed together. */
+export interface Transaction {
+  readonly writes: readonly Write[];
+  /** When their callers have given up, on the clock of `Date.now`, which threads share. */
+  readonly deadline: number;
+}
 
 /** The rows, or the members of an error: structuredClone of an error drops its code. */
 export type Outcome = readonly Row[] | { readonly name: string; readonly message: string };
@@ -41,13 +49,15 @@ export function createWriter(place: Place) {
 
   return {
     /**
-     * Commits writes, in their order, in one transaction. A violated constraint is the outcome of its write alone; after any
+     * Commits writes, in their order, in one transaction, unless its deadline is over before it can begin. A violated constraint is the outcome of its write alone; after any
      * other error nothing is committed, and it is the outcome of all.
      */
-    async commit(writes: readonly Write[]): Promise<readonly Outcome[]> {
+    async commit({ writes, deadline }: Transaction): Promise<readonly Outcome[]> {
       if (writes.length === 0) return [];
       try {
-        const { db, run } = await whenUnlocked(begin);
+        const wait = deadline - Date.now();
+        if (wait <= 0) throw Object.assign(new Error('the thread was not ready in time'), { name: 'TimeoutError' });
+        const { db, run } = await whenUnlocked(begin, Math.min(wait, BUDGET.lock));
         const outcomes = writes.map((write) => {
           try {
             return run(write);
@@ -78,8 +88,8 @@ if (parentPort !== null) {
   const port = parentPort;
   const { commit, close } = createWriter(workerData);
   // thread.ts sends the next message after the reply to this one.
-  port.on('message', async (writes: readonly Write[] | null) => {
-    if (writes !== null) return port.postMessage(await commit(writes));
+  port.on('message', async (transaction: Transaction | null) => {
+    if (transaction !== null) return port.postMessage(await commit(transaction));
     close();
     port.close();
   });

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { placeOf } from '../src/file.ts';
 import type { Statement } from '../src/schema.ts';
-import { createWriter } from '../src/writer.ts';
+import { createWriter, type Write } from '../src/writer.ts';
 import { databaseAt, execute, storageAt } from './fixtures.ts';
 
 test('writes that arrive together share transactions', async () => {
@@ -31,9 +31,38 @@ test('a transaction commits nothing after an error that is no violated constrain
   const { commit, close } = createWriter(placeOf(file));
   onTestFinished(close);
   const failed = expect.objectContaining({ message: 'no such table: missing' });
-  expect(await commit([create('Rex'), [['SELECT * FROM missing']], create('Max')])).toEqual([failed, failed, failed]);
-  expect(await commit([create('Tom')])).toEqual([[[1n]]]);
+  const deadline = Date.now() + 60_000;
+  const writes = [create('Rex'), [['SELECT * FROM missing'] as const], create('Max')];
+  expect(await commit({ writes, deadline })).toEqual([failed, failed, failed]);
+  expect(await commit({ writes: [create('Tom')], deadline })).toEqual([[[1n]]]);
   expect(databaseAt(file, { returnArrays: true }).prepare('SELECT name FROM pets').all().flat()).toEqual(['Tom']);
+});
+
+describe('a transaction whose callers have given up', () => {
+  const create: Write = [["INSERT INTO pets (name, category_id, created_at) VALUES ('Rex', 7, 0) RETURNING id"]];
+  const namesAt = (file: string) => databaseAt(file).prepare('SELECT name FROM pets').all();
+
+  test('is not begun, if the thread is not ready in time', async () => {
+    const { location: file } = await storageAt();
+    const { commit, close } = createWriter(placeOf(file));
+    onTestFinished(close);
+    const late = { name: 'TimeoutError', message: 'the thread was not ready in time' };
+    expect(await commit({ writes: [create, create], deadline: Date.now() })).toEqual([late, late]);
+    expect(namesAt(file)).toEqual([]);
+  });
+
+  test('is not begun when another process releases its lock later', async () => {
+    const { location: file } = await storageAt();
+    const { commit, close } = createWriter(placeOf(file));
+    onTestFinished(close);
+    const other = databaseAt(file);
+    other.exec('BEGIN IMMEDIATE');
+    const deadline = Date.now() + 100;
+    expect(await commit({ writes: [create], deadline })).toMatchObject([{ errcode: 5 }]);
+    expect(Date.now() - deadline).toBeLessThan(1_000);
+    other.exec('COMMIT');
+    expect(namesAt(file)).toEqual([]);
+  });
 });
 
 test('a creation that cannot be sent to the thread throws a defect, and the next one succeeds', async () => {

@@ -38,7 +38,7 @@ class FakeThread extends EventEmitter {
     machine.thread = this;
   }
 
-  async postMessage(writes: readonly Write[]): Promise<void> {
+  async postMessage({ writes }: { readonly writes: readonly Write[] }): Promise<void> {
     const { rows, world } = machine;
     const isRunning = () => this.state === 'well' || this.state === 'late';
     const commit = () =>

@@ -16,7 +16,7 @@ const UNKNOWN = /thread ended|no response/;
 const MAX_FAILURES = 2;
 
 const scenario =
-  ({ openFile }: Modules) =>
+  ({ createOpening, openAtStart }: Modules) =>
   (world: World) => {
     const machine = new Machine(world);
     const isIn = (...states: readonly ThreadState[]) => states.includes(machine.thread?.state ?? 'gone');
@@ -38,16 +38,16 @@ const scenario =
 
     /** Writes whose errors said that they were not made. */
     const notMade: string[] = [];
-    let opening: ReturnType<typeof openFile> | null = null;
+    let opening: ReturnType<typeof openAtStart> | null = null;
 
     const writing = (id: string) =>
       async function write(): Promise<void> {
         // A write starts a thread if the last one is gone.
         const wasWell = isIn('well', 'gone');
         const before = failures;
-        opening ??= openFile('/animals.db', false);
-        const connection = await opening;
-        const outcome = await connection.write(['write', id]).catch((error: Error) => error);
+        opening ??= openAtStart(createOpening('/animals.db'), false);
+        const { call } = await opening;
+        const outcome = await call(({ write }) => write(['write', id])).catch((error: Error) => error);
         if (outcome instanceof Error) {
           const reason = String(((outcome.cause ?? outcome) as Error).message);
           if (wasWell && before === failures) throw new Error(`nothing was wrong, and ${id} got: ${reason}`);
@@ -55,7 +55,13 @@ const scenario =
           return;
         }
         if (outcome[0]?.[0] !== id) throw new Error(`${id} got ${outcome}`);
-        const rows = await connection.read((found) => found, 'read');
+        const time = world.now();
+        const rows = await call(({ read }) => read((found) => found, 'read')).catch((error: Error) => error);
+        if (rows instanceof Error) {
+          // The time of a call has passed meanwhile.
+          if (world.now() > time) return;
+          throw rows;
+        }
         if (!rows.flat().includes(id)) throw new Error(`${id} is acknowledged, and not found`);
       };
     world.client('client 1', ['a', 'b'].map(writing));
