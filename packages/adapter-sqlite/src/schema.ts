@@ -18,7 +18,7 @@ const FORMAT = 1;
  * limit is the largest integer that JavaScript reads exactly. The functions are those of SQLite 3.40, so that the `sqlite3`
  * of Debian 12 can check and repair a backup.
  */
-const SCHEMA = `
+export const SCHEMA = `
   CREATE TABLE pets (
     id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND 9007199254740991),
     name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 200),

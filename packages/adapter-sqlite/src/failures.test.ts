@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reasonForOperator } from '../src/failures.ts';
+import { reasonForOperator } from './failures.ts';
 
 const failure = (members: object) => Object.assign(new Error('no'), members);
 
