@@ -1,6 +1,6 @@
 /**
- * Makes responses of one turn of the event loop leave together, after all its requests were read: the client is woken once, and
- * its next requests arrive together. A turn that follows one with a single response does not wait.
+ * Holds responses until the end of the event-loop turn if the turn before had more than one. They leave together, after all
+ * requests of the turn were read: a client is woken once, and its next requests arrive together.
  *
  * @returns Called once for each response: undefined if it leaves at once, or a promise that resolves at the end of this turn.
  */
