@@ -11,6 +11,8 @@ describe('the API key', () => {
     ['GET', '/v1/pets/x'],
     ['DELETE', '/v1/pets'],
     ['GET', '/%76%31/pets'],
+    ['POST', '/mcp'],
+    ['GET', '/mcp'],
   ] as const)('is required before anything else: %s %s', async ([method, path], { app: { call } }) => {
     const body = method === 'POST' ? { body: 'x'.repeat(100_000) } : {};
     const { status, headers, json } = await call(method, path, { key: null, ...body });
