@@ -2,10 +2,24 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { isMissing } from '@animal-store/test-kit/not-run';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freePort, KEY, OTHER_KEY, serviceAt } from './service.ts';
+import {
+  AUTHORIZATION,
+  CLOSE,
+  freePort,
+  JSON_TYPE,
+  KEY,
+  length,
+  OTHER_KEY,
+  openSocket,
+  request as requestBytes,
+  serviceAt,
+  statusesIn,
+  untilClosed,
+} from './service.ts';
 import { type Running, startProcess } from './service-process.ts';
 
 /** How many restarts there are: one of each instance; the environment can ask for more. */
@@ -114,8 +128,8 @@ async function startProxy(
   return ports;
 }
 
-const start = (port: number) =>
-  startProcess({ API_KEYS: KEY, PORT: String(port), NODE_ENV: 'production', STORAGE: 'memory' });
+const start = (port: number, storage: Record<string, string> = { STORAGE: 'memory' }) =>
+  startProcess({ API_KEYS: KEY, PORT: String(port), NODE_ENV: 'production', ...storage });
 
 /** Starts an instance behind a proxy. */
 async function startBehind(name: keyof typeof PROXIES, adapt?: (text: string) => string) {
@@ -164,7 +178,7 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       `fails no request during ${RESTARTS} rolling restarts`,
       async () => {
         const ports: [number, number] = [await freePort(), await freePort()];
-        const instances = ports.map(start);
+        const instances = ports.map((port) => start(port));
         await Promise.all(instances.map(({ listens }) => listens()));
         const stopClients = startClients((await startProxy(name, ports)).plain);
         for (let count = 0; count < RESTARTS; count += 1) {
@@ -217,6 +231,59 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
         expect([status, fields['content-type'], fields['retry-after']]).toEqual([503, 'application/json', '1']);
         expect(json).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
       }
+    });
+
+    test('serves reads and repeatable creations within 9 s while one of two instances hangs, and creates each once', async () => {
+      const ports: [number, number] = [await freePort(), await freePort()];
+      const file = join(freshFolder(), 'animals.db');
+      const instances = ports.map((port) => start(port, { STORAGE: 'sqlite', SQLITE_FILE: file }));
+      await Promise.all(instances.map(({ listens }) => listens()));
+      const { call } = serviceAt((await startProxy(name, ports)).plain);
+      const create = (key?: string) =>
+        call('POST', '/v1/pets', {
+          headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+          body: '{"name":"Rex","categoryId":1}',
+        });
+      // Connections to both instances are open.
+      for (const key of ['a', 'b', 'c', 'd']) expect((await create(key)).status).toBe(201);
+      const [hung] = instances as [Running, Running];
+      hung.process.kill('SIGSTOP');
+      const begin = performance.now();
+      const replies = await Promise.all([
+        ...Array.from({ length: 8 }, () => call('GET', '/v1/pets')),
+        ...['e', 'f', 'g', 'h'].map(create),
+      ]);
+      expect(performance.now() - begin).toBeLessThan(9_000);
+      expect(replies.map(({ status }) => status)).toEqual([...Array(8).fill(200), ...Array(4).fill(201)]);
+      hung.process.kill('SIGCONT');
+      // It responds to this after the requests that have waited for it.
+      const { json } = await serviceAt(ports[0]).call('GET', '/v1/pets');
+      expect(json).toHaveLength(8);
+    });
+
+    test('responds with 503 within 9 s to a creation without a key that went to an instance that hangs', async () => {
+      const { instance, proxied } = await startBehind(name);
+      const fields = { 'content-type': 'application/json' };
+      const create = () => proxied.call('POST', '/v1/pets', { headers: fields, body: '{"name":"Rex","categoryId":1}' });
+      expect((await create()).status).toBe(201);
+      instance.process.kill('SIGSTOP');
+      const begin = performance.now();
+      const { status, json, headers } = await create();
+      expect(performance.now() - begin).toBeLessThan(9_000);
+      expect([status, headers['content-type'], headers['retry-after']]).toEqual([503, 'application/json', '1']);
+      expect(json).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
+    });
+
+    test('waits for a body as long as the service', async () => {
+      const { instance, proxied } = await startBehind(name);
+      const body = '{"name":"Rex","categoryId":1}';
+      const fields = `${AUTHORIZATION}${JSON_TYPE}${CLOSE}${length(body.length)}`;
+      const socket = openSocket(proxied.port);
+      const response = untilClosed(socket);
+      socket.write(requestBytes('POST /v1/pets', fields, body.slice(0, 9)));
+      await sleep(12_000);
+      socket.write(body.slice(9));
+      expect(statusesIn(await response), instance.output.out).toEqual([201]);
     });
 
     if (name !== 'nginx') return;

@@ -7,7 +7,7 @@ import { IMAGE as POSTGRES_IMAGE } from '@animal-store/test-servers/postgres/ser
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { configurationOf, expectEnough, IMAGE_ENVIRONMENT } from './environment.ts';
-import { composeCommand, documented } from './programs.ts';
+import { buildImage, composeCommand, documented } from './programs.ts';
 
 const text = readFileSync(new URL('../compose/compose.yaml', import.meta.url), 'utf8');
 
@@ -43,6 +43,10 @@ test('compose.yaml allows the memory that MAX_CONNECTIONS needs, and the time of
   expectEnough(configuration(), { memory: Number(memory?.[1]), seconds: Number(seconds?.[1]) });
 });
 
+test('compose.yaml builds no image, so that one with a revision is never replaced by one without', () => {
+  for (const name of Object.keys(services)) expect(services[name].build, name).toBeUndefined();
+});
+
 test('compose.yaml limits the log of every container', () => {
   const options = { 'max-size': expect.stringMatching(/^\d+m$/), 'max-file': expect.stringMatching(/^\d$/) };
   for (const name of Object.keys(services)) expect(services[name].logging, name).toMatchObject({ options });
@@ -50,8 +54,8 @@ test('compose.yaml limits the log of every container', () => {
 
 const PROJECT = 'animal-store-test';
 
-/** The image of the manual keeps its name. */
-const IMAGE = 'animal-store:compose-test';
+/** With the characters that are reserved in a URL. */
+const POSTGRES_PASSWORD = "p@ss/w:o#r%d?&'";
 
 /** Runs the statement that follows a restore, which docs/storage-mongodb.md has for mongosh, with the driver in the image. */
 const AFTER_RESTORE = `
@@ -67,7 +71,9 @@ test.skipIf(inject('missing').includes('Compose'))(
   async () => {
     const compose = await composeCommand();
     const port = String(await freePorts(1));
-    const variables = { ANIMAL_STORE_IMAGE: IMAGE, MONGODB_IMAGE, POSTGRES_IMAGE, PORT: port, KEY, AFTER_RESTORE };
+    const ANIMAL_STORE_IMAGE = await buildImage({});
+    const images = { ANIMAL_STORE_IMAGE, MONGODB_IMAGE, POSTGRES_IMAGE };
+    const variables = { ...images, POSTGRES_PASSWORD, PORT: port, API_KEY: KEY, AFTER_RESTORE };
     /** Runs commands in the project of this test, and returns their standard output. */
     const run = (...commands: string[]) => {
       const script = ['set -e', ...commands]
@@ -109,7 +115,13 @@ test.skipIf(inject('missing').includes('Compose'))(
     expect(await (await add('Max', issued)).text()).toMatch(/^\{"id":10000\d\d,/);
     expect((await call('/v1/pets')).status).toBe(401);
 
-    await run(enter, name, down, 'printf %s "$KEY" >api-keys', 'docker compose up --detach animal-store-on-postgres');
+    await run(
+      enter,
+      name,
+      down,
+      'printf %s "$API_KEY" >api-keys',
+      'docker compose up --detach animal-store-on-postgres',
+    );
     await expect.poll(() => add('Max').then(({ status }) => status, String)).toBe(201);
   },
 );
