@@ -14,7 +14,7 @@ import { createExchange, type Exchange } from './app/exchange.ts';
 import { CLIENT_MESSAGES } from './app/messages.ts';
 import type { Sender } from './app/record.ts';
 import type { Configuration } from './configuration.ts';
-import { createRequestLog, type Log } from './observability/log.ts';
+import { createRequestLog, type Log, reportDefect } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { createStorageCheck, type StorageCheck } from './observability/readiness.ts';
 import type { NodeRequest } from './server/request.ts';
@@ -66,14 +66,14 @@ export function compose(parts: Parts): DependencyContainer {
       inFlight: () => c.resolve(TOKENS.exchange).inFlight(),
       droppedLines: c.resolve(TOKENS.log).dropped,
       storageCheck: c.resolve(TOKENS.storageCheck),
-      onError: (err) => c.resolve(TOKENS.log).error({ err }, 'unexpected error'),
+      onError: (error) => reportDefect(c.resolve(TOKENS.log), error),
     }),
   );
   provide(TOKENS.exchange, (c) => {
     const log = c.resolve(TOKENS.log);
     return createExchange({
       observers: [c.resolve(TOKENS.metrics).observe, createRequestLog(log)],
-      onObserverError: (err, { id }) => log.error({ err, requestId: id }, 'unexpected error'),
+      onObserverError: (error, { id }) => reportDefect(log, error, id),
       trustedProxies: c.resolve(TOKENS.configuration).TRUST_PROXY,
     });
   });

@@ -71,6 +71,7 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     onDrop: (reason) => log.warnThrottled(DROPPED[reason]),
   }).catch(async (cause) => {
     await storage.close();
+    await log.close();
     // The address may come later, as that of a VPN, or the port become free.
     throw new ConfigurationError(`can't listen at HOST, PORT ${port}: ${systemReason(cause)}`, { mayPass: true });
   });

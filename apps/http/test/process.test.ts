@@ -152,6 +152,13 @@ describe('a start', () => {
   });
 });
 
+test('a start that fails writes its warnings', async () => {
+  const { port } = await startService();
+  const { exit, logged } = startProcess({ API_KEYS: KEY, PORT: String(port) }, { openFiles: 600 });
+  expect(await exit).toBe(1);
+  expect(logged(40)).toMatchObject([{ msg: expect.stringMatching(/^ulimit -n is 600/) }]);
+});
+
 /** Sends a request whose body is half sent: it is in flight. */
 function beginCreation(port: number) {
   const agent = new Agent({ keepAlive: true });

@@ -90,6 +90,15 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
   };
 }
 
+/** Logs an unexpected error. Never throws: the log may be what fails, and the response is sent nevertheless. */
+export function reportDefect(log: Pick<Log, 'error'>, err: unknown, requestId?: string): void {
+  try {
+    log.error({ err, requestId }, 'unexpected error');
+  } catch {
+    // Nothing is left to tell.
+  }
+}
+
 /** Called every few seconds by machines. */
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
 
