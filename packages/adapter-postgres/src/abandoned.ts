@@ -7,9 +7,12 @@ import { type Query, statement } from './statements.ts';
 
 /** What processes of the server wait for that still work on a statement; null if none does. */
 const WAIT_EVENTS = {
-  ...statement(`SELECT string_agg(coalesce(wait_event, 'nothing'), ', ') FROM pg_stat_activity
-    WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`),
-  query_timeout: BUDGET.rest,
+  // A transaction has a lock on its own number until its commit ends. `state` is missing if `track_activities` is off.
+  ...statement(`SELECT string_agg(coalesce(wait_event, 'nothing'), ', ') FROM pg_stat_activity JOIN pg_locks USING (pid)
+    WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+      AND locktype = 'virtualxid' AND granted`),
+  // A silent connection is not kept from the reads for longer.
+  query_timeout: 2 * BUDGET.rest,
 };
 
 /**

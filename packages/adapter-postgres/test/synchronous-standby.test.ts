@@ -77,33 +77,38 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
     });
   });
 
-  test('has 5 connections at most while every write fails, serves reads, and writes again', async () => {
-    const { proxy, url } = await proxied(server.url);
-    const { pets, keys, ready } = openStorage(`${url}?application_name=waiting`);
-    const { id } = await added(pets);
-    const writes = [...Array(6).fill(() => added(pets)), ready, ...Array(6).fill(() => keys.add(apiKey()))];
-    const activities = (condition: string) =>
-      server.run(`SELECT FROM pg_stat_activity WHERE application_name = 'waiting' AND ${condition}`);
-    const connections = async () => (await activities('true')).length;
-    const waiting = async () => (await activities("wait_event = 'SyncRep'")).length;
-    await withoutStandby(async () => {
-      for (const end of ['are cut', 'time out', 'fail at once']) {
-        for (let round = 0; round < 3; round += 1) {
-          const failures = Promise.all(writes.map(failureOf));
-          if (end === 'are cut') {
-            await expect.poll(waiting).not.toBe(0);
-            proxy.cut();
-            proxy.pass();
+  test.each(['on', 'off'])(
+    'has 5 connections at most while every write fails, serves reads, and writes again: track_activities = %s',
+    async (tracked) => {
+      const { proxy, url } = await proxied(server.url);
+      const name = `waiting_${tracked}`;
+      const options = `options=-c%20track_activities%3D${tracked}`;
+      const { pets, keys, ready } = openStorage(`${url}?application_name=${name}&${options}`);
+      const { id } = await added(pets);
+      const writes = [...Array(6).fill(() => added(pets)), ready, ...Array(6).fill(() => keys.add(apiKey()))];
+      const activities = (condition: string) =>
+        server.run(`SELECT FROM pg_stat_activity WHERE application_name = '${name}' AND ${condition}`);
+      const connections = async () => (await activities('true')).length;
+      const waiting = async () => (await activities("wait_event = 'SyncRep'")).length;
+      await withoutStandby(async () => {
+        for (const end of ['are cut', 'time out', 'fail at once']) {
+          for (let round = 0; round < 3; round += 1) {
+            const failures = Promise.all(writes.map(failureOf));
+            if (end === 'are cut') {
+              await expect.poll(waiting).not.toBe(0);
+              proxy.cut();
+              proxy.pass();
+            }
+            for (const failure of await failures) expect(failure, end).toMatchObject({ code: 'storage_unavailable' });
+            expect(await connections(), end).toBeLessThanOrEqual(5);
+            await expect.poll(() => pets.find(id).catch(() => null)).toMatchObject({ id });
           }
-          for (const failure of await failures) expect(failure, end).toMatchObject({ code: 'storage_unavailable' });
-          expect(await connections(), end).toBeLessThanOrEqual(5);
-          await expect.poll(() => pets.find(id).catch(() => null)).toMatchObject({ id });
         }
-      }
-    });
-    await expect.poll(() => failureOf(ready), { timeout: 10_000 }).toBeNull();
-    for (const write of writes) expect(await failureOf(write)).toBeNull();
-  });
+      });
+      await expect.poll(() => failureOf(ready), { timeout: 10_000 }).toBeNull();
+      for (const write of writes) expect(await failureOf(write)).toBeNull();
+    },
+  );
 
   test('acknowledges a creation that a crash has made visible only when a standby has it', async () => {
     const { pets, ready } = openStorage(server.url);
