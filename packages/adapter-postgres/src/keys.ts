@@ -4,9 +4,18 @@ import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Database } from './open.ts';
 import { LOGGED, type Statement, statement } from './statements.ts';
 
-/** A time of the domain, in milliseconds since the epoch, as the server stores it, and back. */
-export const toTime = (value: string) => `to_timestamp(${value}::float8 / 1000)`;
-export const fromTime = (column: string) => `round(extract(epoch FROM ${column}) * 1000)`;
+/**
+ * A time of the domain, in whole milliseconds since the epoch, as the server stores it. Days and milliseconds stay exact;
+ * `to_timestamp` rounds times after the year 141,000.
+ */
+export const toTime = (value: string) =>
+  `(timestamp 'epoch' + ${value}::bigint / 86400000 * interval '1 day' + ${value}::bigint % 86400000 * interval '1 ms')
+    AT TIME ZONE 'UTC'`;
+
+/** The same time, or the last one of ECMAScript for a later one, such as `infinity`. */
+export const fromTime = (column: string) =>
+  `CASE WHEN ${column} IS NOT NULL THEN
+    greatest(-864e13, least(864e13, round(extract(epoch FROM ${column}) * 1000)))::bigint END`;
 
 const RECORD = `json_build_object('id', id, 'digest', digest, 'visiblePrefix', visible_prefix, 'holder', holder,
   'createdAt', ${fromTime('created_at')}, 'expiresAt', ${fromTime('expires_at')},

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import { added, apiKey, everyKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
@@ -159,7 +160,50 @@ describeWithPostgres('a change by an administrator', () => {
   });
 });
 
+/** The last time of ECMAScript. */
+const LAST = 864e13;
+
 describeWithPostgres('stored rows', () => {
+  test('keep their times to the millisecond, up to the last one of ECMAScript', async () => {
+    const { keys, archive } = await freshStorage();
+    for (const time of [-1, 0, 1, 1_795_489_371_186, 4_398_046_522_215_103, 8_639_999_997_530_866, LAST - 1, LAST]) {
+      const digest = randomBytes(32).toString('hex');
+      const times = { createdAt: time, expiresAt: time, revokedAt: null, lastUsedAt: null };
+      const key = apiKey({ id: digest.slice(0, 16), digest, ...times });
+      await keys.add(key);
+      await keys.recordUse(key.id, time);
+      expect(await keys.revoke(key.id, time)).toEqual({ ...key, revokedAt: time, lastUsedAt: time });
+    }
+    const pets = [4_398_046_522_215_103, LAST].map((createdAt, index) => ({
+      id: BigInt(index + 1),
+      ...rex(),
+      createdAt,
+    }));
+    await archive?.restore(pets);
+    expect(await archive?.read(0n, 9)).toEqual(pets);
+  });
+
+  test('are read if an administrator has given them a time that is none of ECMAScript', async () => {
+    const { pets, keys, archive, url } = await freshStorage();
+    const key = apiKey();
+    await keys.add(key);
+    await added(pets);
+    for (const [time, ms] of [
+      ['infinity', LAST],
+      ['294276-12-31', LAST],
+      ['-infinity', -LAST],
+    ] as const) {
+      const columns = 'created_at, expires_at, revoked_at, last_used_at';
+      await sql(`UPDATE api_keys SET (${columns}) = ROW ('${time}', '${time}', '${time}', '${time}')`, url);
+      await sql(`UPDATE pets SET created_at = '${time}'`, url);
+      const times = { createdAt: ms, expiresAt: ms, revokedAt: ms, lastUsedAt: ms };
+      expect(await keys.list({ after: '', limit: 9 })).toEqual([{ ...key, ...times }]);
+      expect(await keys.find(key.digest)).toEqual({ ...key, ...times });
+      expect(await archive?.read(0n, 9)).toMatchObject([{ createdAt: ms }]);
+      expect(new Date(ms).toISOString()).toMatch(/Z$/);
+    }
+  });
+
   test('keep their ids if they were inserted by hand, and new pets get other ones', async () => {
     const { url, pets } = await freshStorage();
     await expect(sql("INSERT INTO pets (id, name, category_id) VALUES (2, 'Max', 1)", url)).rejects.toThrow(
