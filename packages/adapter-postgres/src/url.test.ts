@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createPostgresStorage, type PostgresStorageOptions } from './index.ts';
 import { parseUrl } from './url.ts';
 
@@ -20,7 +20,7 @@ describe('parseUrl', () => {
   test.each([
     ['postgres://zoo%2F:p%3A%25:%40 %20@db1/a', { user: 'zoo/', password: 'p:%:@  ', host: 'db1' }],
     ['postgres://db1/my%40db%2F%3F%23%20%25%26', { database: 'my@db/?# %&' }],
-    ['postgres://db1/a?user=zoo&password=p%40', { user: 'zoo', password: 'p@' }],
+    ['postgres://db1/a?user=zoo&password=p%40+', { user: 'zoo', password: 'p@+' }],
     ['postgres://z:s%2541@db1/a?options=-c search_path%3Dzoo', { password: 's%41', options: '-c search_path=zoo' }],
     ['postgres://db1/a?options=-c%20search_path%3Dzoo&application_name=x%26y', { application_name: 'x&y' }],
   ])('reads the parts of %s as they are meant', (url, config) => {
@@ -48,6 +48,21 @@ describe('parseUrl', () => {
     ['postgres://zoo:secret%FF@db1/animals', /^the PostgreSQL URL has a % that begins no escape/],
     ['postgres://zoo:secret@db1/animals?sslmode=secret', /^sslmode in the PostgreSQL URL must be disable, /],
     ['postgres://zoo:secret@db1/animals?sslmode=constructor', /^sslmode in the PostgreSQL URL must be disable, /],
+    ['postgres://zoo:secret@db1/a%00', /^the PostgreSQL URL must not have %00$/],
+    ['postgres://zoo:secret@db1/animals?user=secret%00', /^the PostgreSQL URL must not have %00$/],
+    ['postgres://db1/animals?sslmode=require&sslmode=disable', /^the PostgreSQL URL must have each option once$/],
+    [
+      'postgres://db1/animals?sslmode=require&ssl=false',
+      /^ssl and sslmode in the PostgreSQL URL contradict each other$/,
+    ],
+    [
+      'postgres://db1/animals?sslmode=no-verify&ssl=true',
+      /^ssl and sslmode in the PostgreSQL URL contradict each other$/,
+    ],
+    [
+      'postgres://db1/animals?sslmode=disable&sslrootcert=/secret.pem',
+      /^sslmode in the PostgreSQL URL must not be disable beside sslrootcert, sslcert or sslkey$/,
+    ],
     [
       'postgres://zoo:secret@db1/animals?replication=database',
       /^the PostgreSQL URL must not have the option replication$/,
@@ -64,6 +79,31 @@ describe('parseUrl', () => {
       expect.objectContaining({ name: 'StorageMisconfigured', message: expect.stringMatching(line) }),
     );
     expect(() => parseUrl(url)).not.toThrow(/secret/);
+  });
+
+  test.each([
+    ['PGPORT', 'tcp://10.0.0.1:5432', 'PGPORT must be from 1 to 65535'],
+    ['PGPORT', '0', 'PGPORT must be from 1 to 65535'],
+    ['PGPORT', '65536', 'PGPORT must be from 1 to 65535'],
+    ['PGHOST', 'db1,db2', 'PGHOST must name one host'],
+    ['PGSSLMODE', 'yes', 'PGSSLMODE must be disable, no-verify, allow, prefer, require, verify-ca or verify-full'],
+    ['PGSSLNEGOTIATION', 'tcp', 'Invalid sslnegotiation value: "tcp". Valid values are "postgres" and "direct".'],
+  ])('rejects %s = %s, which no server can make right, but not if the URL says it', (name, value, message) => {
+    vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const rejected = expect.objectContaining({ name: 'StorageMisconfigured', message });
+    expect(() => parseUrl('postgres:///animals')).toThrow(rejected);
+    if (name !== 'PGSSLNEGOTIATION') parseUrl('postgres://db1:5432/animals?sslmode=require');
+  });
+
+  test.each([
+    ['PGSSLMODE', 'require', { ssl: {} }],
+    ['PGSSLMODE', 'no-verify', { ssl: { rejectUnauthorized: false } }],
+    ['PGSSLMODE', '', { ssl: false }],
+  ])('uses %s = %s if the URL says nothing about it', (name, value, config) => {
+    vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(parseUrl('postgres://db1/animals').config).toMatchObject(config);
   });
 
   test('verifies as much with any sslmode that verifies something as with verify-full', () => {

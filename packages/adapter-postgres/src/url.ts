@@ -1,8 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { getSystemErrorMap } from 'node:util';
+import { getSystemErrorMap, isDeepStrictEqual } from 'node:util';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
-import pg from 'pg';
+import type pg from 'pg';
+import { Client } from './client.ts';
 
 /** A server as its URL describes it. */
 export interface ServerUrl {
@@ -41,8 +42,7 @@ type Own = Pick<pg.ClientConfig, 'ssl' | 'password'>;
 /** Parses a URL, which `own` overrides, without connecting. Throws StorageMisconfigured, which names the wrong part. */
 export function parseUrl(url: string, own: Own = {}): ServerUrl {
   const { config, query } = partsOf(url, own);
-  // With what the driver adds, such as variables of the environment.
-  const client = new pg.Client(config) as Pick<pg.Client, 'host' | 'port'> & { ssl: object | boolean };
+  const client = clientOf(config);
   const location = client.host.startsWith('/') ? client.host : `${client.host}:${client.port}`;
   const warnings: string[] = [];
   if (!Object.keys(query).every((name) => ACCEPTED.includes(name))) {
@@ -58,26 +58,50 @@ export function parseUrl(url: string, own: Own = {}): ServerUrl {
   return { config, location, warnings };
 }
 
+/** A client with what the driver adds: libpq's variables of the environment. */
+function clientOf(config: pg.ClientConfig) {
+  try {
+    const client = new Client(config) as Pick<pg.Client, 'host' | 'port'> & { ssl: object | boolean };
+    if (client.host.includes(',')) throw new Error('PGHOST must name one host');
+    if (!(client.port >= 1 && client.port < 65_536)) throw new Error('PGPORT must be from 1 to 65535');
+    return client;
+  } catch (error) {
+    throw new StorageMisconfigured((error as Error).message);
+  }
+}
+
 /** The configuration for the driver, and the options of the URL. */
 function partsOf(url: string, own: Own) {
   if (!/^postgres(?:ql)?:\/\//.test(url)) throw wrong('URL must begin with postgres://');
   const parts = FORM.exec(url);
   if (parts === null) throw wrong(FORM_IN_WORDS);
   const [, ownUser, ownPassword, ownHost = '', ownPort = '', database] = parts.map(decoded);
-  const query = Object.fromEntries(new URLSearchParams(parts[6]));
+  // In libpq, too, + is no space.
+  const options = new URLSearchParams(parts[6]?.replaceAll('+', '%2B'));
+  const query = Object.fromEntries(options);
+  if (options.size > Object.keys(query).length) throw wrong('URL must have each option once');
   for (const name of REJECTED) if (name in query) throw wrong(`URL must not have the option ${name}`);
-  const { host = ownHost.replace(/^\[|\]$/g, ''), port = ownPort, options, application_name } = query;
+  const { host = ownHost.replace(/^\[|\]$/g, ''), port = ownPort, application_name } = query;
   if (`${host}${port}`.includes(',')) throw wrong('URL must name one host');
   if (port !== '' && !(/^[1-9]\d*$/.test(port) && Number(port) < 65_536)) {
     throw wrong('the port in URL must be from 1 to 65535');
   }
   const { user = ownUser, password = ownPassword } = query;
   const login = { user, password: own.password ?? password, ssl: own.ssl ?? tlsOf(query) };
-  const config = { host, port: Number(port), database, options, application_name, ...login } as pg.ClientConfig;
+  const config = {
+    host,
+    port: Number(port),
+    database,
+    options: query['options'],
+    application_name,
+    ...login,
+  } as pg.ClientConfig;
   return { config, query };
 }
 
 function decoded(part: string | undefined): string | undefined {
+  // No part has it, and it ends texts in the protocol of the server.
+  if (part?.includes('%00')) throw wrong('URL must not have %00');
   try {
     return part && decodeURIComponent(part);
   } catch {
@@ -85,22 +109,31 @@ function decoded(part: string | undefined): string | undefined {
   }
 }
 
-/** Undefined if the URL says nothing about TLS. */
-function tlsOf(query: Readonly<Record<string, string>>): object | false | undefined {
+/** The options of TLS; false: it is not used. */
+function tlsOf(query: Readonly<Record<string, string>>): object | false {
   const { ssl, sslmode = ssl, sslrootcert, sslcert, sslkey } = query;
-  if ([sslmode, sslrootcert, sslcert, sslkey].every((option) => option === undefined)) return undefined;
+  const files = [sslrootcert, sslcert, sslkey].filter((file) => file !== undefined);
+  if (sslmode === undefined && files.length === 0) return optionsOf(process.env['PGSSLMODE'] || 'disable', 'PGSSLMODE');
   const options = optionsOf(sslmode);
-  if (options === false) return false;
-  const [ca, cert] = [readPem('sslrootcert', sslrootcert), readPem('sslcert', sslcert)];
-  return { ...options, ca, cert, key: readPem('sslkey', sslkey) };
+  if (ssl !== undefined && !isDeepStrictEqual(optionsOf(ssl), options)) {
+    throw wrong('ssl and sslmode in URL contradict each other');
+  }
+  if (options === false) {
+    if (files.length > 0) throw wrong('sslmode in URL must not be disable beside sslrootcert, sslcert or sslkey');
+    return false;
+  }
+  const [ca, cert, key] = [readPem('sslrootcert', sslrootcert), readPem('sslcert', sslcert), readPem('sslkey', sslkey)];
+  const isPair = cert && key ? new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)) : cert === key;
+  if (!isPair) throw wrong('sslcert and sslkey in URL must name a certificate and its key');
+  return { ...options, ca, cert, key };
 }
 
 /** What verifies does it as `verify-full`: the certificate and the name of the server. */
-function optionsOf(sslmode = 'verify-full'): object | false {
+function optionsOf(sslmode = 'verify-full', name = 'sslmode in URL'): object | false {
   if (['disable', 'false', '0'].includes(sslmode)) return false;
   if (sslmode === 'no-verify') return { rejectUnauthorized: false };
   if (['allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'true', '1'].includes(sslmode)) return {};
-  throw wrong('sslmode in URL must be disable, no-verify, allow, prefer, require, verify-ca or verify-full');
+  throw wrong(`${name} must be disable, no-verify, allow, prefer, require, verify-ca or verify-full`);
 }
 
 function readPem(name: string, file: string | undefined): string | undefined {

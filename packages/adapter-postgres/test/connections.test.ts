@@ -10,6 +10,7 @@ import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, serverUrl, sql } from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import type { PostgresStorageOptions } from '../src/index.ts';
+import { parseUrl } from '../src/url.ts';
 import {
   asOwner,
   closeConnections,
@@ -210,6 +211,28 @@ describeWithPostgres('the password of the pool', () => {
 });
 
 describeWithPostgres('TLS', () => {
+  test('rejects a certificate without its own key', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'animal-store-tls-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const line = 'sslcert and sslkey in the PostgreSQL URL must name a certificate and its key';
+    const rejected = expect.objectContaining({ name: 'StorageMisconfigured', message: line });
+    const [certificate, key, other] = ['cert.pem', 'key.pem', 'other.pem'].map((name) => join(folder, name));
+    for (const [index, to] of [key, other].entries()) {
+      const files = [
+        '-keyout',
+        to as string,
+        '-out',
+        index === 0 ? (certificate as string) : join(folder, 'unused.pem'),
+      ];
+      await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=test', ...files]);
+    }
+    const read = (options: string) => parseUrl(`postgres://db1/animals?${options}`).config.ssl;
+    for (const wrong of [`sslcert=${certificate}`, `sslkey=${key}`, `sslcert=${certificate}&sslkey=${other}`]) {
+      expect(() => read(wrong)).toThrow(rejected);
+    }
+    expect(read(`sslcert=${certificate}&sslkey=${key}`)).toMatchObject({ cert: expect.stringMatching(/CERTIFICATE/) });
+  });
+
   test('is that of sslmode in the URL, and verifies the server', async () => {
     const isEncrypted = async (mode: string, pool?: PostgresStorageOptions['pool']) => {
       const name = `tls_${crypto.randomUUID().slice(0, 8)}`;
