@@ -27,7 +27,7 @@ type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];
 
 export const archive: Methods<PetArchive, Database> = {
   async read({ read }, after, limit) {
-    const rows = await read<StoredRow[]>(ARCHIVE_STATEMENTS.read, after, limit);
+    const rows = await read<StoredRow[]>(ARCHIVE_STATEMENTS.read, [after, limit]);
     return rows.map(([pet, createdAt, idempotency]) => ({
       ...petOf(pet),
       createdAt,
@@ -38,14 +38,14 @@ export const archive: Methods<PetArchive, Database> = {
   async restore({ write }, pets) {
     const records = pets.map(({ idempotency, ...pet }) => ({ ...pet, ...idempotency }));
     const highest = pets.at(-1)?.id ?? 1n;
-    await write(ARCHIVE_STATEMENTS.restore, jsonOf(records), highest);
+    await write(ARCHIVE_STATEMENTS.restore, [jsonOf(records), highest]);
   },
 
   async lastId({ read }) {
-    return BigInt(await read<string>(ARCHIVE_STATEMENTS.lastId));
+    return BigInt(await read<string>(ARCHIVE_STATEMENTS.lastId, []));
   },
 
   async skipIds({ write }, lastId) {
-    await write(ARCHIVE_STATEMENTS.skipIds, lastId);
+    await write(ARCHIVE_STATEMENTS.skipIds, [lastId]);
   },
 };

@@ -36,16 +36,16 @@ export const KEY_STATEMENTS = {
 export const keys: Methods<ApiKeyRepository, Database> = {
   async add({ write }, { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
     const values = [id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt];
-    await write(KEY_STATEMENTS.add, ...values);
+    await write(KEY_STATEMENTS.add, values);
   },
 
-  find: ({ read }, digest) => read<ApiKey | null>(KEY_STATEMENTS.find, digest),
+  find: ({ read }, digest) => read<ApiKey | null>(KEY_STATEMENTS.find, [digest]),
 
-  list: ({ read }, { after, limit }) => read<ApiKey[]>(KEY_STATEMENTS.list, after, limit),
+  list: ({ read }, { after, limit }) => read<ApiKey[]>(KEY_STATEMENTS.list, [after, limit]),
 
-  revoke: ({ write }, id, at) => write<ApiKey | null>(KEY_STATEMENTS.revoke, id, at),
+  revoke: ({ write }, id, at) => write<ApiKey | null>(KEY_STATEMENTS.revoke, [id, at]),
 
   async recordUse({ write }, id, at) {
-    await write(KEY_STATEMENTS.recordUse, id, at);
+    await write(KEY_STATEMENTS.recordUse, [id, at]);
   },
 };

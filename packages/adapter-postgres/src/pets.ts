@@ -93,21 +93,22 @@ type Outcome = Creation | null | Error;
 /** Combines the calls of `pets`. */
 export function createPetBatches({ read, write }: Pools) {
   /** Creates pets together; each alone if the server rejects one of them, because it does not say which. */
-  async function create(rows: readonly NewRow[]): Promise<Outcome[]> {
+  async function create(rows: readonly NewRow[], deadline: number): Promise<Outcome[]> {
     try {
-      return await insert(rows);
+      return await insert(rows, deadline);
     } catch (failure) {
       const isOfOne = kindOf(failure) === 'rejection' || isTaken(failure);
       if (rows.length === 1 || !isOfOne) throw failure;
-      const ends = rows.map((row) => insert([row]).catch((error: Error) => [error]));
+      const ends = rows.map((row) => insert([row], deadline).catch((error: Error) => [error]));
       return (await Promise.all(ends)).flat();
     }
   }
 
   /** Inserts pets, and finds the earlier ones of repeated idempotency keys. */
-  async function insert(rows: readonly NewRow[]): Promise<Outcome[]> {
-    const ids = await resultsOf<number | null>(write, PET_STATEMENTS.create, rows);
-    const earlier = ids.includes(null) ? await findEarlier(rows.filter((_, index) => ids[index] === null)) : [];
+  async function insert(rows: readonly NewRow[], deadline: number): Promise<Outcome[]> {
+    const ids = await resultsOf<number | null>(write, PET_STATEMENTS.create, rows, deadline);
+    const repeated = rows.filter((_, index) => ids[index] === null);
+    const earlier = repeated.length > 0 ? await findEarlier(repeated, deadline) : [];
     return rows.map(({ name, categoryId, status }, index) => {
       const id = ids[index] ?? null;
       if (id === null) return earlier.shift() as Outcome;
@@ -116,9 +117,10 @@ export function createPetBatches({ read, write }: Pools) {
   }
 
   /** If it fails, that is the outcome of these pets alone. */
-  async function findEarlier(rows: readonly NewRow[]): Promise<Outcome[]> {
+  async function findEarlier(rows: readonly NewRow[], deadline: number): Promise<Outcome[]> {
     try {
-      const found = await resultsOf<readonly [PetRow, isSame: boolean] | null>(write, PET_STATEMENTS.findEarlier, rows);
+      type Found = readonly [PetRow, isSame: boolean] | null;
+      const found = await resultsOf<Found>(write, PET_STATEMENTS.findEarlier, rows, deadline);
       return found.map((earlier) => {
         if (earlier === null) return unavailable(new Error('the pet of an idempotency key was just deleted'));
         const [pet, isSame] = earlier;
@@ -129,14 +131,16 @@ export function createPetBatches({ read, write }: Pools) {
     }
   }
 
-  const find = async (ids: readonly { readonly id: bigint }[]): Promise<(Pet | null)[]> =>
-    (await resultsOf<PetRow | null>(read, PET_STATEMENTS.find, ids)).map((row) => row && petOf(row));
+  const find = async (ids: readonly { readonly id: bigint }[], deadline: number): Promise<(Pet | null)[]> =>
+    (await resultsOf<PetRow | null>(read, PET_STATEMENTS.find, ids, deadline)).map((row) => row && petOf(row));
 
-  const pages = (statement: CombinedStatement) => {
-    const readLongest = async (selections: readonly PetSelection[]) =>
-      (await resultsOf<readonly PetRow[]>(read, statement, selections)).map((page) => page.map(petOf));
-    return createBatches((selections: readonly PetSelection[]) => readPages(selections, readLongest), PAGE_BATCH);
-  };
+  const pages = (statement: CombinedStatement) =>
+    createBatches((selections: readonly PetSelection[], deadline) => {
+      return readPages(selections, async (longest) => {
+        const pages = await resultsOf<readonly PetRow[]>(read, statement, longest, deadline);
+        return pages.map((page) => page.map(petOf));
+      });
+    }, PAGE_BATCH);
 
   return {
     // One at a time: the ids of a batch are above those of the batch before.

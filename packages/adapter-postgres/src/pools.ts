@@ -78,13 +78,13 @@ export async function openPools(
     closeIdle(readers, writers);
     await added;
   });
-  const write: Query = async (...statement) => {
+  const write: Query = async (statement, values, deadline = currentDeadline()) => {
     if (abandoned.exist()) await abandoned.closeUnlessBusy();
-    return writeOnce(...statement);
+    return writeOnce(statement, values, deadline);
   };
 
   // Pools whose first connection fails hold nothing.
-  (await repeated(() => connect(readers))).release();
+  (await repeated(currentDeadline(), () => connect(readers))).release();
   return {
     read,
     write,
@@ -119,15 +119,15 @@ function createPool(config: pg.PoolConfig): pg.Pool {
  * @param onNoResponse Takes the connection. Its error, if any, replaces that of the statement.
  */
 function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown): Query {
-  async function run(statement: Statement, values: unknown[], begin: number) {
+  async function run(statement: Statement, values: readonly unknown[], deadline: number) {
     const client = await connect(pool);
-    if (performance.now() - begin > BUDGET.driver) {
+    if (performance.now() > deadline - BUDGET.rest) {
       // The caller is about to give up.
       client.release();
-      throw unavailable(new Error(`no connection within ${BUDGET.driver} ms`));
+      throw unavailable(new Error('no connection in time'));
     }
     try {
-      const { rows } = await client.query({ ...statement, values, rowMode: 'array' });
+      const { rows } = await client.query({ ...statement, values: values as unknown[], rowMode: 'array' });
       client.release();
       return rows[0]?.[0] ?? null;
     } catch (failure) {
@@ -137,23 +137,23 @@ function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown
       throw failure;
     }
   }
-  return (statement, ...values) => repeated((begin) => run(statement, values, begin));
+  return (statement, values, deadline = currentDeadline()) =>
+    repeated(deadline, () => run(statement, values, deadline));
 }
 
 const connect = (pool: pg.Pool): Promise<pg.PoolClient> =>
   pool.connect().catch((failure) => Promise.reject(toConnectionError(failure)));
 
-/** Tries again if that may help: see `kindOf`. An attempt gets the time at which the first began. */
-async function repeated<T>(attempt: (begin: number) => Promise<T>): Promise<T> {
-  const begin = performance.now();
+/** Tries again if that may help: see `kindOf`. */
+async function repeated<T>(deadline: number, attempt: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried += 1) {
     try {
-      return await attempt(begin);
+      return await attempt();
     } catch (failure) {
       const kind = kindOf(failure);
       const isRepeated = kind === 'read-only' || (kind === 'rolled back' && tried < MAX_TRIES);
       // Later the caller would get a timeout instead of the failure.
-      if (!isRepeated || performance.now() - begin > BUDGET.server) throw failure;
+      if (!isRepeated || performance.now() > deadline - 2 * BUDGET.rest) throw failure;
       if (kind === 'read-only') await sleep(TIME_LIMITS.pause);
     }
   }

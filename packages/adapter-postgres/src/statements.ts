@@ -8,8 +8,13 @@ export interface Statement {
   readonly query_timeout?: number;
 }
 
-/** Runs a statement as a transaction of its own. Returns its result as the driver decodes it. */
-export type Query = <T>(statement: Statement, ...values: unknown[]) => Promise<T>;
+/**
+ * Runs a statement as a transaction of its own. Returns its result as the driver decodes it.
+ *
+ * @param deadline When the caller gives up, on the clock of `performance.now`: the statement is not sent later.
+ * @default currentDeadline()
+ */
+export type Query = <T>(statement: Statement, values: readonly unknown[], deadline?: number) => Promise<T>;
 
 /** Every connection prepares a statement once. Its name is a hash, so that a name never stands for two texts. */
 export function statement(text: string): Statement {
@@ -59,10 +64,12 @@ export async function resultsOf<R>(
   query: Query,
   { columns, one, many }: CombinedStatement,
   records: readonly object[],
+  deadline: number,
 ): Promise<readonly R[]> {
-  if (records.length > 1) return query(many, jsonOf(records));
+  if (records.length > 1) return query(many, [jsonOf(records)], deadline);
   const [record] = records as readonly Readonly<Record<string, unknown>>[];
-  return [await query<R>(one, ...Object.keys(columns).map((name) => record?.[name]))];
+  const values = Object.keys(columns).map((name) => record?.[name]);
+  return [await query<R>(one, values, deadline)];
 }
 
 /** Records as JSON, which has no numbers of 64 bits: a bigint is a text. */
