@@ -39,7 +39,7 @@ export function addKeys(program: Command, context: Context): void {
 
   keys
     .command('revoke')
-    .description('Revokes an API key. The service rejects it after at most 5 seconds.')
+    .description('Revokes an API key. Within 5 seconds the service rejects new requests with it.')
     .argument('<id>', 'the id of a key, as keys list shows it')
     .action((id: string) =>
       withStorage(context, async ({ keyring }) => {

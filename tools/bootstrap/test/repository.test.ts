@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { ROOT } from '@animal-store/test-kit/programs';
@@ -42,6 +42,48 @@ describe('the repository', () => {
     expect(readFileSync(join(folder, '.changeset/note.md'), 'utf8')).toBe(note);
     // Otherwise the test would not notice that Biome did not run.
     expect(readFileSync(join(folder, 'docs/note.md'), 'utf8')).not.toBe(note);
+  });
+});
+
+/** The anchors of the headings of a Markdown file, as GitHub makes them. */
+function anchors(file: string): string[] {
+  const headings = readFileSync(file, 'utf8')
+    .replaceAll(/^```.*?^```$/gms, '')
+    .matchAll(/^#+ (.+)$/gm);
+  return Array.from(headings, ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the documents', () => {
+  test('link to files and headings that exist', () => {
+    const files = globSync('{*.md,{docs,apps,packages,tools}/**/*.md}', {
+      cwd: ROOT,
+      exclude: (name) => name.includes('node_modules'),
+    });
+    const broken = files.flatMap((file) => {
+      const links = readFileSync(join(ROOT, file), 'utf8').matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)/g);
+      return Array.from(links, ([link, path = '', anchor]) => {
+        const target = path === '' ? join(ROOT, file) : join(ROOT, dirname(file), path);
+        const isFound = existsSync(target) && (anchor === undefined || anchors(target).includes(anchor));
+        return isFound ? [] : [`${file}: ${link}`];
+      }).flat();
+    });
+    expect(files.length).toBeGreaterThan(20);
+    expect(broken).toEqual([]);
+  });
+
+  test('show files that exist as the way of a request', () => {
+    const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+    const subgraphs = page.matchAll(/subgraph \w+\["(.+?)"\]\n(.*?)\n {2}end/gs);
+    const boxes = Array.from(subgraphs, ([, folder = '', content = '']) =>
+      Array.from(content.matchAll(/[\w/-]+\.ts/g), ([file]) => join(folder, file)),
+    ).flat();
+    expect(boxes.length).toBeGreaterThan(10);
+    expect(boxes.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 });
 

@@ -72,7 +72,7 @@ export interface Keyring {
   list(query?: ApiKeyQuery): Promise<ApiKeyPage>;
 
   /**
-   * Revokes a key: within 5 seconds every process rejects it.
+   * Revokes a key: within 5 seconds every process rejects new requests with it.
    *
    * @returns The key's record.
    * @throws DomainError `key_not_found`

@@ -18,7 +18,7 @@ const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole ra
 
 **Retries.** GET can be repeated. POST can be repeated if it carries an \`Idempotency-Key\`: the animal is added once. Retry 429 and 503 after the time in \`Retry-After\`, 408 and 500 with backoff; the other errors stay until the request changes.
 
-**Keys.** An API key is valid until it expires or an operator revokes it; revoking takes effect within 5 seconds.
+**Keys.** An API key is valid until it expires or an operator revokes it; after that new requests are rejected within 5 seconds.
 
 HEAD works wherever GET does. Orders, categories, status transitions and events are not part of this interface.`;
 
