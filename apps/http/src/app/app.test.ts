@@ -127,6 +127,14 @@ describe('a route of a program', () => {
     expect(records).toMatchObject([{ id: 'mine', method: 'GET', route: '/own/:name', status: 200, error: null }]);
   });
 
+  test('serves its methods only', async () => {
+    const { app } = createRecorder();
+    app.put('/own', (c) => c.body(null, 204));
+    expect((await app.request('/own', { method: 'PUT' })).status).toBe(204);
+    const rejected = await app.request('/own');
+    expect([rejected.status, rejected.headers.get('allow')]).toEqual([405, 'PUT']);
+  });
+
   test('needs a key below the base path', async () => {
     const { app, records } = createRecorder();
     app.get('/v1/own', (c) => c.text(c.get('key').holder));

@@ -65,9 +65,6 @@ export interface AppOptions {
   readonly initApp?: ((app: Hono<Env>) => void) | undefined;
 }
 
-/** The methods that routes serve, by that of Hono's router. */
-const METHODS = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
-
 /** In the order in which their routes match. */
 const OPERATIONS = [listPets, createPet, getPet] as const;
 
@@ -156,12 +153,14 @@ export function createApp({
  */
 function rejectUnrouted(app: Hono<Env>, paths: readonly string[]): NotFoundHandler<Env> {
   return (c) => {
-    // Middleware matches every method.
-    const routed = Object.entries(METHODS).filter(([method]) =>
+    const methods = new Set(app.routes.map(({ method }) => method));
+    // The method of middleware.
+    methods.delete('ALL');
+    const allowed = [...methods].filter((method) =>
       app.router.match(method, c.req.path)[0].some(([[, route]]) => route.method === method),
     );
-    if (routed.length === 0) return respondToError(new HttpError('not_found', CLIENT_MESSAGES.noPath(paths)), c);
-    const allow = routed.flatMap(([, methods]) => methods).join(', ');
+    if (allowed.length === 0) return respondToError(new HttpError('not_found', CLIENT_MESSAGES.noPath(paths)), c);
+    const allow = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method)).join(', ');
     return respondToError(new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow }), c);
   };
 }
