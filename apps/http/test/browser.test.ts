@@ -195,6 +195,30 @@ describe.skipIf(missing)('the documentation page', () => {
     },
   );
 
+  test('can be used with a keyboard alone', async () => {
+    const page = await openPage();
+    const press = (key: string) => page.keyboard.press(key);
+    /** Presses Tab until this element has the focus, which is seen. */
+    async function tabTo(selector: string): Promise<void> {
+      const target = page.locator(`${selector}:focus`);
+      for (let presses = 0; (await target.count()) === 0 && presses < 40; presses += 1) await press('Tab');
+      expect(await target.evaluate('(element) => getComputedStyle(element).outlineStyle')).not.toBe('none');
+    }
+    await tabTo('.authorize');
+    await press('Enter');
+    await page.locator('.auth-container input:focus').waitFor();
+    await page.keyboard.type(KEY);
+    await press('Enter');
+    await tabTo('.btn-done');
+    await press('Enter');
+    await page.locator('.auth-container').waitFor({ state: 'detached' });
+    for (const control of ['.opblock-summary-control', '.try-out__btn', '.execute']) {
+      await tabTo(`#operations-Pets-createPet ${control}`);
+      await press('Enter');
+    }
+    await expect.poll(() => visibleText(shownResponse(page, 'createPet'))).toContain('"name": "Rex"');
+  });
+
   test('works behind a proxy that puts it under a prefix', async () => {
     const page = await openPage({ prefix: '/shop' });
     expect(await visibleText(page.locator('.info .title'))).toContain('Animal Store');
