@@ -16,7 +16,7 @@ const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole ra
 
 **Paging.** A list is a plain array. If there is more, the \`Link\` header field has the URL of the next page (\`rel="next"\`), relative to the URL of the request.
 
-**Retries.** GET can be repeated. POST can be repeated if it carries an \`Idempotency-Key\`: the animal is added once. Retry 429 and 503 after the time in \`Retry-After\`, 408 and 500 with backoff; the other errors stay until the request changes.
+**Retries.** GET can be repeated. POST can be repeated if it carries an \`Idempotency-Key\`: the animal is added once. Retry a lost response, 408, 429, 500, 502, 503 and 504 with backoff, and after the time in \`Retry-After\` if there is one. The other errors stay until the request changes.
 
 **Keys.** An API key is valid until it expires or an operator revokes it; after that new requests are rejected within 5 seconds.
 
