@@ -1,5 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { BUDGET, createBatches, createResource, type Resource, type ResourceOptions } from '@animal-store/adapter-kit';
+import {
+  BUDGET,
+  createBatches,
+  createResource,
+  type Resource,
+  type ResourceOptions,
+  withTimeout,
+} from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUSY, ERROR, isDamage, resultCode, toPortError, whenUnlocked } from './failures.ts';
 import { placeOf } from './file.ts';
@@ -83,7 +89,7 @@ export async function openAtStart(opening: ResourceOptions<File>, willWrite: boo
   const resource = createResource(opening);
   try {
     const { startWriter } = await resource.call(async (file) => file);
-    if (willWrite) await Promise.race([startWriter(), sleep(START_TIMEOUT, null, { ref: false })]);
+    if (willWrite) await withTimeout(startWriter(), START_TIMEOUT);
   } catch (error) {
     const { cause } = error as Error;
     if (StorageMisconfigured.is(cause)) throw cause;
