@@ -89,4 +89,28 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     }
     expect(await everyKey(keys)).toEqual([{ ...record, lastUsedAt: 500 }]);
   });
+
+  test('keeps a record whole that is added beside 40 uses and revocations, and makes none of an unknown one', async ({
+    keys,
+  }) => {
+    const other = apiKey();
+    await keys.add(other);
+    for (let round = 0; round < 3; round += 1) {
+      const record = apiKey();
+      const unknown = atOnce<unknown>(4, (index) =>
+        index % 2 === 0 ? keys.recordUse(UNKNOWN_ID, 7) : keys.revoke(UNKNOWN_ID, 5),
+      );
+      const changes = atOnce<unknown>(40, (index) =>
+        index % 2 === 0 ? keys.recordUse(record.id, 7) : keys.revoke(record.id, 5),
+      );
+      await Promise.all([keys.add(record), changes, unknown]);
+      await keys.recordUse(record.id, 7);
+      await keys.revoke(record.id, 5);
+      const whole = { ...record, revokedAt: 5, lastUsedAt: 7 };
+      expect(await keys.find(record.digest)).toStrictEqual(whole);
+      expect((await everyKey(keys)).filter(({ id }) => id === record.id)).toStrictEqual([whole]);
+    }
+    expect(await everyKey(keys)).toHaveLength(4);
+    expect(await keys.find(other.digest)).toStrictEqual(other);
+  });
 }

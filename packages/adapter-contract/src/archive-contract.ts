@@ -3,7 +3,8 @@ import { LIMITS } from '@animal-store/domain';
 import type { PetArchive, Storage, StoredPet } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { inEach } from './interruption.ts';
+import { failureOf } from './calls.ts';
+import { inEach, recovered } from './interruption.ts';
 import { expectNoLateCreations } from './late-creations.ts';
 import {
   added,
@@ -127,6 +128,67 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
       const last = (await everyPage(pets)).at(-1)?.id;
       expect(await archive.lastId()).toBeGreaterThanOrEqual(last ?? 0n);
     });
+
+    test('assigns ids above the highest of a call, however far it is above the others', async ({ pets, archive }) => {
+      const stored = [10n, 20n, 5_000n].map((id): StoredPet => ({ id, ...rex(), createdAt }));
+      await archive.restore(stored);
+      expect(await archive.read(0n, 10)).toStrictEqual(stored);
+      for (let count = 0; count < 30; count += 1) expect((await added(pets)).id).toBeGreaterThan(5_000n);
+      expect(await archive.read(0n, 3)).toStrictEqual(stored);
+    });
+
+    test('lists restored pets in the order of their ids, whatever their number of digits', async ({
+      pets,
+      archive,
+    }) => {
+      const ids = Array.from({ length: 15 }, (_, digits) => [
+        10n ** BigInt(digits + 1) - 1n,
+        10n ** BigInt(digits + 1),
+      ]);
+      const stored = ids.flat().map((id, index) => ({ id, ...rex({ status: index % 3 === 0 ? 'sold' : undefined }) }));
+      await archive.restore(stored.map((pet) => ({ ...pet, createdAt })));
+      const sold = stored.filter(({ status }) => status === 'sold');
+      for (const limit of [100, 7, 1]) {
+        expect(await everyPage(pets, { limit })).toStrictEqual(stored);
+        expect(await everyPage(pets, { limit, status: 'sold' })).toStrictEqual(sold);
+      }
+      expect((await archive.read(0n, 100)).map(({ id }) => id)).toEqual(ids.flat());
+    });
+
+    const { proxyOf } = adapter;
+    if (proxyOf !== undefined) {
+      test('completes a restore that was interrupted if it is repeated', async ({ place, storage, pets, archive }) => {
+        const proxy = proxyOf(place);
+        for (let chunks = 1; chunks <= 8; chunks += 1) {
+          await storage.ready();
+          const stored = Array.from({ length: 100 }, (_, index): StoredPet => {
+            const pet = rex({ name: `Rex ${chunks}`, status: 'sold' });
+            return {
+              id: BigInt(chunks * 1_000 + index * 5),
+              ...pet,
+              createdAt,
+              idempotency: idempotencyOf(pet, `k${chunks}-${index}`),
+            };
+          });
+          const amid = proxy.afterChunks(chunks);
+          await Promise.race([failureOf(() => archive.restore(stored)), amid]);
+          proxy.cut();
+          proxy.pass();
+          await recovered(storage);
+          const after = BigInt(chunks * 1_000 - 1);
+          // Each pet is whole, or not there yet.
+          for (const pet of await archive.read(after, 1_000)) expect(stored).toContainEqual(pet);
+          await archive.restore(stored);
+          expect(await archive.read(after, 1_000), `interrupted after ${chunks} chunks`).toStrictEqual(stored);
+          const [{ idempotency, createdAt: _, ...first } = stored[0] as StoredPet] = stored;
+          const { id, ...newPet } = first;
+          expect(await pets.add(newPet, idempotency)).toStrictEqual({ pet: { id, ...newPet }, created: false });
+          expect((await everyPage(pets, { status: 'sold' })).filter(({ name }) => name === newPet.name)).toHaveLength(
+            100,
+          );
+        }
+      });
+    }
 
     test('leaves out pets whose id or idempotency key is stored', async ({ archive }) => {
       const first: StoredPet = { id: 5n, ...rex(), createdAt, idempotency: idempotencyOf(rex(), 'k1') };

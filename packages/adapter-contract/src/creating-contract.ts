@@ -1,8 +1,18 @@
-import { DomainError, LIMITS, type NewPet } from '@animal-store/domain';
+import { DomainError, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { atOnce } from './calls.ts';
-import { added, everyPage, inOrderOfIds, newPets, notoriousPets, rex } from './samples.ts';
+import {
+  added,
+  everyPage,
+  idempotencyOf,
+  inOrderOfIds,
+  LONGEST_NAME,
+  LONGEST_PET,
+  newPets,
+  notoriousPets,
+  rex,
+} from './samples.ts';
 import type { StorageTest } from './storage-under-test.ts';
 
 /** Creating pets and reading them by their ids. */
@@ -56,6 +66,32 @@ export function creatingContract(test: StorageTest): void {
     for (const page of await atOnce(1_000, () => pets.list({ after: 0n, limit: 1 }))) expect(page).toStrictEqual([pet]);
     const created = await atOnce(1_000, (index) => added(pets, rex({ name: `Rex ${index}` })));
     expect(await everyPage(pets)).toEqual(inOrderOfIds([pet, ...created]));
+  });
+
+  test('serves a thousand calls at once, each with a key, an id and a page of its own', async ({ pets }) => {
+    const create = (index: number) => added(pets, rex(), idempotencyOf(rex(), `k${index}`));
+    const created = await atOnce(1_000, create);
+    const stored = inOrderOfIds(created);
+    expect(await atOnce(1_000, create)).toStrictEqual(created);
+    expect(await atOnce(1_000, (index) => pets.find((stored[index] as Pet).id))).toStrictEqual(stored);
+    const pages = await atOnce(1_000, (index) => pets.list({ after: (stored[index] as Pet).id, limit: 2 }));
+    expect(pages).toStrictEqual(stored.map((_, index) => stored.slice(index + 1, index + 3)));
+  });
+
+  test('lists the largest pets, more than any engine sends at once, and one with another status behind them', async ({
+    pets,
+  }) => {
+    const largest = { ...LONGEST_PET, name: LONGEST_NAME };
+    const create = (number: number) => {
+      const key = { holder: LONGEST_NAME.slice(0, 200), key: String(number).padStart(255, 'k') };
+      return added(pets, largest, idempotencyOf(largest, key));
+    };
+    const created: Pet[] = [];
+    while (created.length < 1_000) created.push(...(await atOnce(100, (index) => create(created.length + index))));
+    const stored = inOrderOfIds([...created, await added(pets, rex({ status: 'sold' }))]);
+    expect(await pets.list({ after: 0n, limit: 2, status: 'sold' })).toStrictEqual(stored.slice(-1));
+    for (const limit of [101, 99]) expect(await everyPage(pets, { limit })).toStrictEqual(stored);
+    expect(await everyPage(pets, { limit: 101, status: 'available' })).toStrictEqual(stored.slice(0, -1));
   });
 
   test('shows a pet to every read that begins after its acknowledgement, although others are in flight', async ({

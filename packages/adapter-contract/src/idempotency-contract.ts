@@ -21,7 +21,9 @@ const LONGEST_KEY = 'k'.repeat(LIMITS.idempotencyKey.maxLength - 1);
 const DIFFERENCES: readonly (readonly [string, IdempotencyKey, IdempotencyKey])[] = [
   ['their order', { holder: 'a', key: 'b' }, { holder: 'b', key: 'a' }],
   ['a space', { holder: 'a b', key: 'c' }, { holder: 'b c', key: 'a' }],
-  ['a separator', { holder: 'a:b', key: 'c' }, { holder: 'a', key: 'b:c' }],
+  ...[...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'].map(
+    (mark) => [mark, { holder: `a${mark}b`, key: 'c' }, { holder: 'a', key: `b${mark}c` }] as const,
+  ),
   ['where one ends', { holder: 'a', key: 'bc' }, { holder: 'ab', key: 'c' }],
   ['where the other ends', { holder: 'bc', key: 'a' }, { holder: 'c', key: 'ab' }],
   ['the case of the holder', { holder: 'a', key: 'k' }, { holder: 'A', key: 'k' }],

@@ -10,12 +10,14 @@ import { lossContract, outageContract } from './outage-contract.ts';
 import { placeContract } from './place-contract.ts';
 import { sharedPlaceContract } from './shared-place-contract.ts';
 import { type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
+import { twoProcessesContract } from './two-processes-contract.ts';
 
 export { archiveContract } from './archive-contract.ts';
 export { expectNoLateCreations } from './late-creations.ts';
 export { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 export {
   behindProxy,
+  type ExportedFunction,
   type Loss,
   type Outage,
   type Outages,
@@ -26,7 +28,19 @@ export {
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** A test needs each of them. */
-const OPTIONAL = ['outages', 'waits', 'losses', 'misconfiguredPlaces', 'laterFormat', 'expire', 'secrets'] as const;
+const OPTIONAL = [
+  'behind',
+  'deletePet',
+  'setCounterBack',
+  'outages',
+  'waits',
+  'losses',
+  'misconfiguredPlaces',
+  'laterFormat',
+  'expire',
+  'secrets',
+  'inAnotherProcess',
+] as const;
 
 /**
  * Declares every test that a storage adapter must pass, and writes a line with what was not given, so that no test has passed
@@ -36,22 +50,35 @@ const OPTIONAL = ['outages', 'waits', 'losses', 'misconfiguredPlaces', 'laterFor
  * @example storageContract('sqlite', { freshPlace: freshFile, open: (file) => createSqliteStorage({ file }), outages: { locked } })
  */
 export function storageContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
-  const { outages, losses } = adapter;
+  const { outages, losses, behind = {} } = adapter;
   if (Object.keys(outages).length === 0) throw new Error("outages is empty: name one, or write 'not tested'");
   describe(`${name} fulfils the contract of a storage:`, { timeout: TEST_LIMIT }, () => {
-    const test = testOf(adapter);
-    describe('creating and reading', () => creatingContract(test));
-    describe('listing', () => listingContract(test));
-    describe('creating with an idempotency key', () => idempotencyContract(test));
-    describe('API keys', () => apiKeyRepositoryContract(test));
-    describe('a storage', () => placeContract(adapter));
-    describe('two storages at one place', () => sharedPlaceContract(adapter));
+    callsContract(adapter);
     if (outages !== 'not tested') outageContract(adapter, outages);
     if (losses !== undefined) lossContract(adapter, losses);
+    for (const [name, lead] of Object.entries(behind)) {
+      describe(`behind ${name}`, () =>
+        callsContract({ ...adapter, freshPlace: async () => lead(await adapter.freshPlace()) }));
+    }
     afterAll(() => {
       const absent = OPTIONAL.filter((member) => [undefined, 'not tested'].includes(adapter[member] as string));
       const untested = archivesUnderTest.has(adapter) ? absent : [...absent, 'archiveContract'];
       if (untested.length > 0) console.warn(`${name} was not tested with: ${untested.join(', ')}`);
     });
   });
+}
+
+/** The tests of calls at a place that is available. */
+function callsContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const { inAnotherProcess } = adapter;
+  const test = testOf(adapter);
+  describe('creating and reading', () => creatingContract(test));
+  describe('listing', () => listingContract(test));
+  describe('creating with an idempotency key', () => idempotencyContract(test));
+  describe('API keys', () => apiKeyRepositoryContract(test));
+  describe('a storage', () => placeContract(adapter));
+  describe('two storages at one place', () => sharedPlaceContract(adapter));
+  if (inAnotherProcess !== undefined) {
+    describe('two processes at one place', () => twoProcessesContract(adapter, inAnotherProcess.bind(adapter)));
+  }
 }

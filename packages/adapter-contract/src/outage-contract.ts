@@ -1,24 +1,45 @@
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
-import { atOnce, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
+import { atOnce, CLOSE_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
 import { expectAllKept } from './interrupted-creations.ts';
 import { everyPet, type Interruption, inEach, RECOVERY_LIMIT, recovered } from './interruption.ts';
-import { added, apiKey, everyKey, idempotencyOf, rex } from './samples.ts';
+import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { type Loss, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** The behaviour of a storage during its outages, and afterwards. */
 export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
   describe('in an outage', () => {
-    test('ends every call and closes within 5 seconds, is unavailable or finds all that exists', () =>
+    test('ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds', () =>
       inEach(adapter, Object.entries(outages), async (interruption) => {
         const { storage, begin } = interruption;
         await begin();
         await expectOnlyReads(adapter, interruption);
         const inFlight = failuresOf(everyCall(storage));
-        expect(await failureOf(() => storage.close())).toBeNull();
+        expect(await failureOf(() => storage.close(), CLOSE_LIMIT)).toBeNull();
         for (const [name, failure] of await inFlight) if (failure !== null) expectUnavailable(name, failure, storage);
       }));
   });
+
+  const { proxyOf } = adapter;
+  if (proxyOf !== undefined) {
+    test('creates a pet without an idempotency key once at most, wherever its connection breaks', async () => {
+      const place = await adapter.freshPlace();
+      const storage = await opened(adapter, place);
+      for (let chunks = 1; chunks <= 8; chunks += 1) {
+        await recovered(storage);
+        const amid = proxyOf(place).afterChunks(chunks);
+        const ended = failureOf(() => added(storage.pets, rex({ name: `Rex ${chunks}` })));
+        await Promise.race([ended, amid]);
+        proxyOf(place).cut();
+        // New connections work at once: an adapter may be tempted to try again.
+        proxyOf(place).pass();
+        await ended;
+      }
+      await recovered(storage);
+      const names = (await everyPage(storage.pets)).map(({ name }) => name);
+      expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([]);
+    });
+  }
 
   describe('after an outage', () => {
     test('works again, with all that it acknowledged, as does a storage that was opened meanwhile', () =>

@@ -1,8 +1,10 @@
+import { createHook } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pet } from '@animal-store/domain';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, onTestFinished, vi } from 'vitest';
-import { CALL_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
-import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfKeyIds, rex } from './samples.ts';
+import { CLOSE_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
+import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfIds, inOrderOfKeyIds, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 const TEN_YEARS = 10 * 365 * 24 * 3_600_000;
@@ -107,10 +109,62 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     const left = () =>
       process.getActiveResourcesInfo().filter((type, _, now) => countOf(type, now) > countOf(type, before));
     // Not `expect.poll`, which has timers of its own.
-    const end = performance.now() + CALL_LIMIT;
+    const end = performance.now() + CLOSE_LIMIT;
     while (left().length > 0 && performance.now() < end) await sleep(20);
     expect(left()).toEqual([]);
   });
+
+  test('leaves no timer behind once it is closed, also none that keeps no process alive', async ({ place }) => {
+    const timers = new Set<number>();
+    const hook = createHook({
+      init: (id, type) => void (type === 'Timeout' && timers.add(id)),
+      destroy: (id) => void timers.delete(id),
+    });
+    onTestFinished(() => void hook.disable());
+    hook.enable();
+    for (let count = 0; count < 10; count += 1) {
+      const storage = await adapter.open(place);
+      await added(storage.pets);
+      await storage.close();
+    }
+    // A driver or Vitest may have some of its own.
+    const message = 'timers that are left by ten storages';
+    await expect.poll(() => timers.size, { timeout: CLOSE_LIMIT, message }).toBeLessThan(10);
+  });
+
+  const { deletePet, setCounterBack } = adapter;
+  if (deletePet !== undefined) {
+    test('creates a pet again that an operator has deleted', async ({ place, pets }) => {
+      const idempotency = idempotencyOf(rex(), 'k1');
+      const deleted = await added(pets, rex(), idempotency);
+      const kept = await added(pets, rex(), idempotencyOf(rex(), 'k2'));
+      await deletePet(place, deleted.id);
+      expect(await pets.find(deleted.id)).toBeNull();
+      const again = await pets.add(rex(), idempotency);
+      expect(again).toStrictEqual({ pet: { id: again?.pet.id, ...rex() }, created: true });
+      expect(await pets.add(rex(), idempotency)).toStrictEqual({ ...again, created: false });
+      expect(await everyPage(pets)).toStrictEqual(inOrderOfIds([kept, again?.pet as Pet]));
+    });
+  }
+
+  if (setCounterBack !== undefined) {
+    test('never overwrites a pet if its counter of ids is behind, as after a restored backup', async ({
+      place,
+      storage,
+    }) => {
+      const created: Pet[] = [];
+      for (let count = 0; count < 5; count += 1) created.push(await added(storage.pets, rex({ name: `Rex ${count}` })));
+      await storage.close();
+      await setCounterBack(place);
+      const { pets } = await opened(adapter, place);
+      for (let count = 0; count < 10; count += 1) {
+        const newPet = rex({ name: `Max ${count}` });
+        // It may fail until an operator has set the counter.
+        await pets.add(newPet, count % 2 === 0 ? idempotencyOf(newPet, `k${count}`) : undefined).catch(() => {});
+      }
+      expect((await everyPage(pets)).slice(0, 5)).toStrictEqual(created);
+    });
+  }
 
   const { proxyOf, misconfiguredPlaces, laterFormat } = adapter;
   if (proxyOf !== undefined) {
@@ -119,9 +173,9 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       proxy.swallow();
       const storage = await adapter.open(place);
       const call = failureOf(() => storage.ready());
-      await vi.waitUntil(async () => (await proxy.connections()) > 0, { timeout: CALL_LIMIT });
+      await vi.waitUntil(async () => (await proxy.connections()) > 0, { timeout: CLOSE_LIMIT });
       await storage.close();
-      await expect.poll(proxy.connections, { timeout: CALL_LIMIT, message: 'open after close' }).toBe(0);
+      await expect.poll(proxy.connections, { timeout: CLOSE_LIMIT, message: 'open after close' }).toBe(0);
       await call;
     });
   }

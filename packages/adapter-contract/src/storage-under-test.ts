@@ -17,8 +17,8 @@ export interface StorageUnderTest<Place> {
   open(place: Place): Storage | Promise<Storage>;
 
   /**
-   * The ways in which a place can become unavailable while the process runs, by name: `locked`, `read-only`.
-   * {@link behindProxy} adds those of a network. 'not tested': nothing shows that calls fail in time.
+   * The ways in which a place can become unavailable while the process runs, by name: `locked`, `read-only`, `throttled`,
+   * `credentials expired`, `no right to write`. {@link behindProxy} adds those of a network. 'not tested': nothing shows that calls fail in time.
    */
   readonly outages: Outages<Place> | 'not tested';
 
@@ -27,6 +27,12 @@ export interface StorageUnderTest<Place> {
    * work meanwhile. It needs an archive, which says when a pet was created.
    */
   readonly waits?: Outages<Place>;
+
+  /**
+   * Places as a cluster serves them and an emulator doesn't, by name: `a replica that lags`, `calls that are throttled`. Each
+   * leads a new place through a proxy of the author's, and all tests of calls run there, too.
+   */
+  readonly behind?: Readonly<Record<string, (place: Place) => Place | Promise<Place>>>;
 
   /**
    * The ways in which an administrator can take away what is stored at a place while a storage has it open, and bring it back,
@@ -47,11 +53,43 @@ export interface StorageUnderTest<Place> {
    */
   expire?(place: Place): void | Promise<void>;
 
+  /** Deletes a pet and its idempotency key from a place, as an operator does. */
+  deletePet?(place: Place, id: bigint): void | Promise<void>;
+
+  /** Sets the counter of ids at a place back to its begin, as a backup of the counter alone does. */
+  setCounterBack?(place: Place): void | Promise<void>;
+
+  /**
+   * How another process opens a storage at a place. The state of a module is that of one process: without this nobody sees
+   * locks and caches that hide the other processes.
+   *
+   * @example
+   * const module = import.meta.resolve('@acme/adapter');
+   * const inAnotherProcess = (url) => ({ module, name: 'createAcmeStorage', options: { url } });
+   */
+  inAnotherProcess?(place: Place): ExportedFunction;
+
   /** The proxy before a place, for tests that close and count connections. {@link behindProxy} gives it. */
   proxyOf?(place: Place): TcpProxy;
 
   /** Texts that no error, location or warning may contain: the password in the URL of a place. */
   readonly secrets?: readonly string[];
+}
+
+/** A function of a module, by which another process opens a storage. */
+export interface ExportedFunction {
+  /** The URL of the module. */
+  readonly module: string;
+  /** Of the export. */
+  readonly name: string;
+  /** The function's argument. It travels as JSON. */
+  readonly options: unknown;
+  /**
+   * Options of Node.js for the process.
+   *
+   * @default none
+   */
+  readonly flags?: readonly string[];
 }
 
 /** Outages by their names. */
@@ -84,8 +122,9 @@ export interface ProxiedPlace {
 
 /**
  * An adapter for a server whose places are URLs with a host and a port, with a TCP proxy before each place. Adds malformed
- * URLs to the misconfigured places, and three outages: `silent`, in which the server does not respond, and after which only
- * new connections work; `lost responses`, in which it receives requests; and `cut`, in which connections are reset.
+ * URLs to the misconfigured places, and four outages: `silent`, in which the server does not respond, and after which only
+ * new connections work; `lost responses`, in which it receives requests; `slow`, in which each response takes 3 seconds; and
+ * `cut`, in which connections are reset.
  *
  * @example storageContract('yours', behindProxy({ freshPlace: newDatabase, open: (url) => createYourStorage({ url }) }))
  */
@@ -93,8 +132,10 @@ export function behindProxy({
   freshPlace,
   open,
   misconfiguredPlaces = () => [],
-}: Pick<StorageUnderTest<string>, 'freshPlace' | 'open' | 'misconfiguredPlaces'>) {
+  inAnotherProcess,
+}: Pick<StorageUnderTest<string>, 'freshPlace' | 'open' | 'misconfiguredPlaces' | 'inAnotherProcess'>) {
   return {
+    ...(inAnotherProcess && { inAnotherProcess: ({ url }: ProxiedPlace) => inAnotherProcess(url) }),
     freshPlace: async () => proxied(await freshPlace()),
     open: ({ url }: ProxiedPlace) => open(url),
     proxyOf: ({ proxy }: ProxiedPlace) => proxy,
@@ -106,6 +147,7 @@ export function behindProxy({
     outages: {
       silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.passNew() },
       'lost responses': { begin: ({ proxy }) => proxy.loseResponses(), end: ({ proxy }) => proxy.pass() },
+      slow: { begin: ({ proxy }) => proxy.delayResponses(), end: ({ proxy }) => proxy.pass() },
       cut: { begin: ({ proxy }) => proxy.cut(), end: ({ proxy }) => proxy.pass() },
     },
   } satisfies StorageUnderTest<ProxiedPlace>;

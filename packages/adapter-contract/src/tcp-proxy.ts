@@ -15,6 +15,8 @@ export interface TcpProxy {
   swallow(): void;
   /** From now on requests pass and responses don't. */
   loseResponses(): void;
+  /** From now on responses pass 3 seconds later. */
+  delayResponses(): void;
   /** Resets the open connections, and from now on each new one. */
   cut(): void;
   /** Lets everything through again. What was lost stays lost, and the open connections are closed. */
@@ -25,7 +27,10 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-type Mode = 'pass' | 'swallow' | 'lose responses' | 'cut';
+type Mode = 'pass' | 'swallow' | 'lose responses' | 'delay responses' | 'cut';
+
+/** Longer than a call may take, in milliseconds. */
+const DELAY = 3_000;
 
 /**
  * Starts a proxy on this machine.
@@ -46,10 +51,11 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     return socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   }
 
-  function forward(from: Socket, to: Socket, passes: () => boolean): void {
+  function forward(from: Socket, to: Socket, passes: () => boolean, delays = () => false): void {
     from.on('data', (data) => {
       if (!passes()) return;
-      to.write(data);
+      if (delays()) setTimeout(() => to.write(data), DELAY).unref();
+      else to.write(data);
       chunks.emit('passed');
     });
     from.on('close', () => {
@@ -68,10 +74,11 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     else {
       const { hostname, port } = new URL(`tcp://${typeof target === 'string' ? target : await target()}`);
       const upstream = track(connect(Number(port), hostname.replace(/^\[|\]$/g, '')));
-      const responsesPass = () => mode === 'pass' && own === generation;
+      const delays = () => mode === 'delay responses';
+      const responsesPass = () => (mode === 'pass' || delays()) && own === generation;
       const requestsPass = () => responsesPass() || mode === 'lose responses';
       forward(client, upstream, requestsPass);
-      forward(upstream, client, responsesPass);
+      forward(upstream, client, responsesPass, delays);
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -93,6 +100,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     },
     swallow: change('swallow'),
     loseResponses: change('lose responses'),
+    delayResponses: change('delay responses'),
     cut: change('cut', (socket) => socket.resetAndDestroy()),
     pass: change('pass', (socket) => socket.destroy()),
     passNew() {

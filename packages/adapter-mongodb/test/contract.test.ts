@@ -10,6 +10,7 @@ import {
 import { databaseAt, describeWithMongo } from '@animal-store/test-servers/mongodb';
 import type { Document } from 'mongodb';
 import { expect } from 'vitest';
+import type { PetDocument } from '../src/documents.ts';
 import { createMongoStorage } from '../src/index.ts';
 import { dumpsOf, freshStorage } from './fixtures.ts';
 import { freshPlace } from './fresh-place.ts';
@@ -67,6 +68,12 @@ describeWithMongo('on a server', () => {
     ...behindProxy({
       freshPlace: async () => (await freshStorage()).url,
       open: (url) => createMongoStorage({ url }),
+      inAnotherProcess: (url) => ({
+        module: new URL('../src/index.ts', import.meta.url).href,
+        name: 'createMongoStorage',
+        options: { url },
+        flags: ['--conditions=@animal-store/source'],
+      }),
       misconfiguredPlaces: () => [freshPlace().replace('//', `//zoo:${encodeURIComponent(password)}@`)],
     }),
     waits: { locked },
@@ -75,6 +82,13 @@ describeWithMongo('on a server', () => {
       'counters renamed': renamed('counters'),
       'API keys renamed': renamed('api_keys'),
       'everything renamed': renamed('pets', 'counters', 'api_keys'),
+    },
+    deletePet: async ({ url }, id) =>
+      void (await databaseAt(url).collection<PetDocument>('pets').deleteOne({ _id: id })),
+    async setCounterBack({ url }) {
+      await databaseAt(url)
+        .collection<{ _id: string }>('counters')
+        .updateOne({ _id: 'pets' }, { $set: { last: 0n } });
     },
     laterFormat: { begin: ({ url }) => setFormat(url, 1_000), end: ({ url }) => setFormat(url, 1) },
     secrets: [password, encodeURIComponent(password)],

@@ -28,6 +28,12 @@ describeWithPostgres('on a server', () => {
   const proxied = behindProxy({
     freshPlace: async () => (await asOwner(freshPlace())).url,
     open: (url) => createPostgresStorage({ url }),
+    inAnotherProcess: (url) => ({
+      module: new URL('../src/index.ts', import.meta.url).href,
+      name: 'createPostgresStorage',
+      options: { url },
+      flags: ['--conditions=@animal-store/source'],
+    }),
     misconfiguredPlaces: () => [freshPlace().replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`)],
   });
   const locked: Outage<ProxiedPlace> = {
@@ -54,6 +60,8 @@ describeWithPostgres('on a server', () => {
       'API keys renamed': renamed('api_keys'),
       'the format renamed': renamed('animal_store'),
     },
+    deletePet: async ({ url }, id) => void (await sql(`DELETE FROM pets WHERE id = ${id}`, url)),
+    setCounterBack: async ({ url }) => void (await sql("SELECT setval('pets_id_seq', 1, false)", url)),
     laterFormat: {
       begin: async ({ url }) => void (await sql('UPDATE animal_store SET format = format + 1', url)),
       end: async ({ url }) => void (await sql('UPDATE animal_store SET format = format - 1', url)),

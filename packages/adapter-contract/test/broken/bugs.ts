@@ -1,48 +1,43 @@
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBatches } from '@animal-store/adapter-kit';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { type ApiKey, DomainError, type NewPet, type Pet } from '@animal-store/domain';
+import type { ApiKey, Pet } from '@animal-store/domain';
 import {
+  type ApiKeyRepository,
   type Creation,
-  fingerprint,
   type Idempotency,
   type PetArchive,
   type PetRepository,
   type PetSelection,
-  type Ports,
-  type Storage,
   unavailable,
 } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { everyKey } from '../../src/index.ts';
-import { CLOSED, eachCall, placeAt, type RemoteOptions } from './remote-memory.ts';
+import { type ArchivedStorage, CLOSED, execute, LAGS, placeAt, type RemoteOptions } from './remote-storage.ts';
 
 /** What a wrong adapter does instead of the right one. */
-type Change = (storage: Storage, url: string) => Partial<Storage>;
+type Change = (storage: ArchivedStorage, url: string) => Partial<ArchivedStorage>;
 
-type Whole = Ports & { readonly archive: PetArchive };
-
-const FOREVER = 2 ** 31 - 1;
+/** A bug that an author has made. */
+interface Bug extends RemoteOptions {
+  /** The test that finds it. */
+  readonly foundBy: string;
+  readonly change?: Change;
+  /** The outage in which it shows itself, if not `cut`. */
+  readonly outage?: 'silent' | 'slow';
+}
 
 /** Changes one method of a port. */
 const method =
-  <P extends keyof Whole, M extends keyof Whole[P]>(port: P, name: M) =>
-  (change: (right: Whole[P][M], url: string, storage: Storage) => Whole[P][M]): Change =>
+  <Port extends object>(port: 'pets' | 'keys' | 'archive') =>
+  <M extends keyof Port>(name: M, change: (right: Port[M], storage: ArchivedStorage, url: string) => Port[M]): Change =>
   (storage, url) => {
-    const methods = (storage as Whole)[port];
-    return { [port]: { ...methods, [name]: change(methods[name], url, storage) } };
+    const methods = storage[port] as unknown as Port;
+    return { [port]: { ...methods, [name]: change(methods[name], storage, url) } };
   };
 
-const add = method('pets', 'add');
-const find = method('pets', 'find');
-const list = method('pets', 'list');
-const addKey = method('keys', 'add');
-const findKey = method('keys', 'find');
-const listKeys = method('keys', 'list');
-const revoke = method('keys', 'revoke');
-const read = method('archive', 'read');
-const restore = method('archive', 'restore');
+const ofPets = method<PetRepository>('pets');
+const ofKeys = method<ApiKeyRepository>('keys');
+const ofArchive = method<PetArchive>('archive');
 
 const both =
   (one: Change, other: Change): Change =>
@@ -51,296 +46,294 @@ const both =
     return { ...changed, ...other(changed, url) };
   };
 
-/** For a change that has variables: each storage has its own. */
-const inEach =
-  (makeChange: () => Change): Change =>
-  (storage, url) =>
-    makeChange()(storage, url);
-
-const changed = <Value extends object>(value: Value | null, change: (value: Value) => Partial<Value>) =>
-  value && { ...value, ...change(value) };
-
-const created = (change: (pet: Pet) => Partial<Creation>): Change =>
-  add((add) => async (pet, key) => changed(await add(pet, key), ({ pet }) => change(pet)));
-
-const withId = (idOf: (id: bigint) => bigint): Change => created((pet) => ({ pet: { ...pet, id: idOf(pet.id) } }));
-
-const idempotency = (change: (idempotency: Idempotency, pet: NewPet) => Partial<Idempotency>): Change =>
-  add((add) => (pet, given) => add(pet, given && { ...given, ...change(given, pet) }));
-
-const listed = (change: (selection: PetSelection) => Partial<PetSelection>): Change =>
-  list((list) => (selection) => list({ ...selection, ...change(selection) }));
-
-const found = (change: (key: ApiKey) => Partial<ApiKey>): Change =>
-  findKey((find) => async (digest) => changed(await find(digest), change));
-
-/** Each call fails with another error. */
-const failing =
-  (change: (error: Error, url: string) => unknown): Change =>
-  (storage, url) =>
-    eachCall(storage, (call) => call().catch((error) => Promise.reject(change(error, url))));
-
-/** Lists of the same name at the same time share what the first of them finds. */
-const sharedLists = (nameOf: (selection: PetSelection) => string): Change =>
-  list((list) => {
-    const inFlight = new Map<string, ReturnType<typeof list>>();
-    return (selection) => {
-      const name = nameOf(selection);
-      const end = () => sleep(2).then(() => void inFlight.delete(name));
-      const page = inFlight.get(name) ?? list(selection).finally(end);
-      inFlight.set(name, page);
-      return page;
-    };
-  });
+const idempotency = (change: (idempotency: Idempotency) => Partial<Idempotency>): Change =>
+  ofPets('add', (add) => (pet, given) => add(pet, given && { ...given, ...change(given) }));
 
 /** Caches the keys that are found, until the same storage revokes one. */
-const cachedKeys = inEach(() => {
+const cachedKeys: Change = (storage, url) => {
   const cache = new Map<string, ApiKey>();
-  return both(
-    findKey((find) => async (digest) => {
+  const cached = both(
+    ofKeys('find', (find) => async (digest) => {
       const key = cache.get(digest) ?? (await find(digest));
       await sleep(2);
       if (key !== null) cache.set(digest, key);
       return key;
     }),
-    revoke((revoke) => (id, at) => revoke(id, at).finally(() => cache.clear())),
+    ofKeys('revoke', (revoke) => (id, at) => revoke(id, at).finally(() => cache.clear())),
   );
-});
-
-/** A connection that is open until the test ends, besides those of the storage. */
-function connection(url: string): Socket {
-  const socket = connect(Number(new URL(url).port)).on('error', () => {});
-  onTestFinished(() => void socket.destroy());
-  return socket;
-}
-
-/** Sets of places, by the paths of their URLs. */
-const sets = new Map<string, Set<unknown>>();
-
-function setOf(url: string): Set<unknown> {
-  const { pathname } = new URL(url);
-  const set = sets.get(pathname) ?? new Set();
-  sets.set(pathname, set);
-  return set;
-}
-
-const shared = createMemoryStorage().keys;
-let opened = 0;
-
-/** By the names in the README of the contract. */
-export const CHANGES: Readonly<Record<string, Change>> = {
-  'A name is normalized': add((add) => (pet, key) => add({ ...pet, name: pet.name.normalize() }, key)),
-  'An id is cut to 52 bits': find((find) => (id) => find(BigInt.asUintN(52, id))),
-  'Each connection assigns ids of its own block': withId((id) => (id + 1n) ^ 1n),
-  'Calls are rejected while 500 are in flight': (storage) => {
-    let inFlight = 0;
-    return eachCall(storage, (call) => {
-      if (inFlight === 500) throw unavailable();
-      inFlight += 1;
-      return call().finally(() => {
-        inFlight -= 1;
-      });
-    });
-  },
-  'Ids are ordered as texts': list((list) => async ({ after, limit, ...selection }) => {
-    const all = await list({ ...selection, after: 0n, limit: 2_000 });
-    const ordered = all.toSorted((one, other) => (String(one.id) < String(other.id) ? -1 : 1));
-    const begin = ordered.findIndex(({ id }) => id > after);
-    return begin < 0 ? [] : ordered.slice(begin, begin + limit);
-  }),
-  'A list joins one that began before it': sharedLists((selection) => Object.values(selection).join()),
-  'A wrong pet fails the calls at the same time': add((add) => {
-    let isWrong = false;
-    return async (pet, key) => {
-      isWrong ||= pet.name === null;
-      const creation = await add(pet, key);
-      if (isWrong) throw new TypeError('a name is missing');
-      return creation;
-    };
-  }),
-  'Every error is an outage': failing(unavailable),
-  'A page has 100 pets at most': listed(({ limit }) => ({ limit: Math.min(limit, 100) })),
-  'The begin of a page is cut to 32 bits': listed(({ after }) => ({ after: BigInt.asUintN(32, after) })),
-  'A page has the newest pets': list(
-    (list) => async (selection) => (await list({ ...selection, limit: 1_000 })).slice(-selection.limit),
-  ),
-  'Lists at the same time share one page': sharedLists(() => 'a page'),
-  'A repetition is said to have created the pet': created(() => ({ created: true })),
-  'Fingerprints are not compared': idempotency(() => ({ fingerprint: '' })),
-  'A fingerprint is cut to 1,200 characters': idempotency(({ fingerprint }) => ({
-    fingerprint: fingerprint.slice(0, 1_200),
-  })),
-  'A fingerprint has no status': idempotency((_, { status, ...pet }) => ({ fingerprint: fingerprint(pet) })),
-  'A fingerprint has no category': idempotency((_, pet) => ({ fingerprint: fingerprint({ ...pet, categoryId: 0n }) })),
-  'Idempotency keys are compared without their case': idempotency(({ key }) => ({ key: key.toLowerCase() })),
-  'An idempotency key is looked up, then stored in a second step': add((add) => {
-    const earlier = new Map<string, Creation>();
-    return async (pet, key) => {
-      const name = JSON.stringify(key);
-      const creation = earlier.get(name) ?? ((await add(pet)) as Creation);
-      earlier.set(name, { ...creation, created: false });
-      return creation;
-    };
-  }),
-  'Only the last idempotency key is kept': inEach(() => {
-    let [last, changes] = ['', 0];
-    return idempotency(({ key }) => {
-      if (key !== last) changes += 1;
-      last = key;
-      return { holder: String(changes) };
-    });
-  }),
-  'An API key is found by the begin of its digest': findKey((_, __, { keys }) => async (digest) => {
-    return (await everyKey(keys)).find(({ id }) => digest.startsWith(id)) ?? null;
-  }),
-  'A second record with the same digest is an error': addKey((add, _, { keys }) => async (key) => {
-    if ((await keys.find(key.digest)) !== null) throw new Error('violates the unique index');
-    await add(key);
-  }),
-  'A list of API keys ends after 100': listKeys((list) => async ({ after, limit }) => {
-    return (await list({ after, limit: 101 })).slice(0, Math.min(limit, 100));
-  }),
-  'A second revocation changes the time': revoke(
-    (revoke) => async (id, at) => changed(await revoke(id, at), () => ({ revokedAt: at })),
-  ),
-  'A time of 0 is stored as none': found(({ revokedAt }) => ({ revokedAt: revokedAt || null })),
-  'A lookup in flight caches a key that was revoked': cachedKeys,
-  'The first use is kept': found(({ lastUsedAt }) => ({ lastUsedAt: lastUsedAt && 1_000 })),
-  'The location is the URL': (_, url) => ({ location: url }),
-  'A second close fails': ({ close }) => {
-    let closes = 0;
-    return { close: () => (closes++ === 0 ? close() : Promise.reject(new Error('closed already'))) };
-  },
-  'A closed storage connects again': () => ({ close: async () => {} }),
-  'The end of a block does not close the storage': () => ({ [Symbol.asyncDispose]: async () => {} }),
-  'A call in flight fails with the error of the driver': failing((error) => error.cause ?? error),
-  'An idempotency key is known to one storage only': inEach(() => {
-    const id = crypto.randomUUID();
-    return idempotency(({ holder }) => ({ holder: `${id} ${holder}` }));
-  }),
-  'All places have the same API keys': () => ({ keys: shared }),
-  'An idempotency key expires': idempotency(({ holder }) => ({ holder: `${new Date().getFullYear()} ${holder}` })),
-  'A timer goes on after close': () => {
-    const timer = setInterval(() => {}, 1_000);
-    onTestFinished(() => clearInterval(timer));
-    return {};
-  },
-  'Every third storage leaves a connection open': (_, url) => {
-    opened += 1;
-    if (opened % 3 === 0) connection(url);
-    return {};
-  },
-  'A connection that is being opened is not closed': (_, url) => {
-    const socket = connection(url);
-    socket.on('data', () => socket.destroy()).write('hello\n');
-    return {};
-  },
-  'A pet is first read from a replica that lags': find((find) => {
-    const known = new Set<bigint>();
-    return async (id) => (known.size === known.add(id).size ? find(id) : null);
-  }),
-  'Each process counts its own ids': inEach(() => {
-    let last = 0n;
-    return withId(() => ++last);
-  }),
-  'A pet is stored before its key, and removed if the key is taken': both(
-    list((list, url) => async (selection) => (await list(selection)).filter(({ id }) => !setOf(url).has(id))),
-    add((add, url) => async (pet, key) => {
-      const first = await add(pet);
-      const creation = await add(pet, key);
-      setOf(url).add(first?.pet.id);
-      return creation;
-    }),
-  ),
-  'An API key is cached by each process': cachedKeys,
-  'Closing one storage closes all at its place': (storage, url) => {
-    const all = setOf(url).add(storage) as Set<Storage>;
-    return { close: async () => void (await Promise.all([...all].map((each) => each.close()))) };
-  },
-  'An error contains the URL': failing((cause, url) => unavailable(new Error(url, { cause }))),
-  'An error has no cause': failing((error) => (DomainError.is(error) ? unavailable() : error)),
-  'A creation in an outage is acknowledged, and stored later': add((add) => (pet, key) => {
-    return add(pet, key).catch(() => ({ pet: { id: 1_000_000n, ...pet }, created: true }));
-  }),
-  'Close waits for a response': ({ ready, close }) => ({ close: () => ready().finally(close) }),
-  'A pool loses a connection with every tenth failure': (storage) => {
-    let failures = 0;
-    return eachCall(storage, (call) => {
-      if (failures >= 80) throw unavailable();
-      return call().catch((error) => {
-        failures += 1;
-        throw error;
-      });
-    });
-  },
-  'A failed COMMIT is taken for a success': add((add) => (pet, key) => {
-    if (key !== undefined) return add(pet, key);
-    return add(pet).catch(() => ({ pet: { id: 1_000_000n, ...pet }, created: true }));
-  }),
-  'The index of statuses is written in a second step': both(
-    add((add, url, { ready }) => async (...given) => {
-      const creation = await add(...given);
-      await ready();
-      setOf(url).add(creation?.pet.id);
-      return creation;
-    }),
-    list((list, url) => async ({ status, ...range }) => {
-      return (await list({ status, ...range })).filter(({ id }) => status === undefined || setOf(url).has(id));
-    }),
-  ),
-  'A batch is repeated if its COMMIT gets no response': add((add, _, { ready }) => {
-    async function addAll(all: readonly Parameters<PetRepository['add']>[]) {
-      await ready();
-      const commit = async () => {
-        const creations = await Promise.all(all.map((given) => add(...given)));
-        // A standby writes them, too.
-        await ready();
-        return creations;
-      };
-      return commit().catch(commit);
-    }
-    const addInBatch = createBatches(addAll, { maxItems: 1_000 });
-    return (...given) => addInBatch(given);
-  }),
-  'A creation makes a lost place anew': add((add, url) => {
-    const another = createMemoryStorage().pets;
-    return (...given) => (placeAt(url).isLost ? another.add(...given) : add(...given));
-  }),
-  'The operator does not read that a place was lost': failing(() => unavailable(new Error('no response'))),
-  'A new connection makes a lost place anew': add((add, url) => {
-    const another = createMemoryStorage().pets;
-    let isNew = false;
-    return async (...given) => {
-      if (isNew && placeAt(url).isLost) return another.add(...given);
-      return add(...given).catch((error) => {
-        isNew = error.cause?.message === CLOSED;
-        throw error;
-      });
-    };
-  }),
-  'A replaced connection is not closed': ({ close }, url) => {
-    const socket = connection(url);
-    return { close: () => close().finally(() => socket.destroy()) };
-  },
-  'A creation is repeated if the connection breaks': add(
-    (add) => (pet, key) => add(pet, key).catch(() => add(pet, key)),
-  ),
-  'The time of a creation is cut to seconds': read((read) => async (...given) => {
-    return (await read(...given)).map((pet) => ({ ...pet, createdAt: pet.createdAt - (pet.createdAt % 1_000) }));
-  }),
-  'A restored pet has no status': restore((restore) => (stored) => restore(stored.map(({ status: _, ...pet }) => pet))),
-  'An id is rounded to 14 digits': withId((id) => BigInt(Number(Number(id).toPrecision(14)))),
-  'A restored pet whose id is stored is an error': restore((restore, _, { pets }) => async (stored) => {
-    for (const { id } of stored) if ((await pets.find(id)) !== null) throw new Error('violates the primary key');
-    await restore(stored);
-  }),
+  return cached(storage, url);
 };
 
-/** What is wrong about the connection, and the outage in which it shows itself: `cut` if there is none. */
-export const OPTIONS: Readonly<Record<string, RemoteOptions & { outage?: 'silent' | 'lost responses' }>> = {
-  'The stored format is not checked': { checksFormat: false },
-  'A call has no time limit': { outage: 'lost responses', timeout: FOREVER },
-  'Close waits for a response': { outage: 'lost responses', timeout: FOREVER },
-  'A connection that stays silent is never replaced': { outage: 'silent', replacesSilentConnections: false },
-  'A replaced connection is not closed': { outage: 'silent' },
+/** Reads all pets, and makes a page of those in another order. */
+const paged = (orderOf: (pet: Pet) => string): Change =>
+  ofPets('list', (list) => async ({ after, limit, ...selection }) => {
+    const all = await list({ ...selection, after: 0n, limit: 5_000 });
+    const ordered = all.toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
+    const begin = ordered.findIndex(({ id }) => id > after);
+    return begin < 0 ? [] : ordered.slice(begin, begin + limit);
+  });
+
+/** Rejects calls while too many are in flight. */
+function atMost<Given extends unknown[], R>(
+  limit: number,
+  call: (...given: Given) => Promise<R>,
+  counts: (...given: Given) => boolean,
+): (...given: Given) => Promise<R> {
+  let inFlight = 0;
+  return async (...given) => {
+    if (!counts(...given)) return call(...given);
+    if (inFlight >= limit) throw unavailable(new Error('too many calls'));
+    inFlight += 1;
+    return call(...given).finally(() => {
+      inFlight -= 1;
+    });
+  };
+}
+
+const GHOST = { visiblePrefix: '', holder: '', createdAt: 0, expiresAt: null, revokedAt: null };
+
+const earlierCreations = new Map<string, Creation>();
+
+const cacheOfModule = new Map<string, ApiKey>();
+
+export const BUGS: Readonly<Record<string, Bug>> = {
+  'A name is normalized': {
+    foundBy: 'assigns an id from 1 to 2^53 - 1, and returns any pet as it was given, code unit for code unit',
+    change: ofPets('add', (add) => (pet, key) => add({ ...pet, name: pet.name.normalize() }, key)),
+  },
+  'Ids are ordered as texts': {
+    foundBy: 'serves a thousand calls at once, of each kind',
+    change: paged(({ id }) => String(id)),
+  },
+  'A list joins one that began before it': {
+    foundBy: 'shows a pet to every read that begins after its acknowledgement, although others are in flight',
+    change: ofPets('list', (list) => {
+      const inFlight = new Map<string, ReturnType<typeof list>>();
+      return (selection: PetSelection) => {
+        const name = Object.values(selection).join();
+        const end = () => sleep(2).then(() => void inFlight.delete(name));
+        const page = inFlight.get(name) ?? list(selection).finally(end);
+        inFlight.set(name, page);
+        return page;
+      };
+    }),
+  },
+  'A page has 100 pets at most': {
+    foundBy: 'lists exactly the matching pets in order over all pages, for any pets, limit and status',
+    change: ofPets(
+      'list',
+      (list) =>
+        ({ limit, ...selection }) =>
+          list({ ...selection, limit: Math.min(limit, 100) }),
+    ),
+  },
+  'Idempotency keys are compared without their case': {
+    foundBy: 'distinguishes keys and holders that differ in one character',
+    change: idempotency(({ key }) => ({ key: key.toLowerCase() })),
+  },
+  'An idempotency key is looked up, then stored in a second step': {
+    foundBy: 'creates one pet for many calls at once with one key, and returns null to those with another pet',
+    change: ofPets('add', (add) => {
+      const earlier = new Map<string, Creation>();
+      return async (pet, key) => {
+        const name = JSON.stringify(key);
+        const creation = earlier.get(name) ?? ((await add(pet)) as Creation);
+        earlier.set(name, { ...creation, created: false });
+        return creation;
+      };
+    }),
+  },
+  'A lookup in flight caches a key that was revoked': {
+    foundBy: 'shows a revocation to every find that begins after it, although others are in flight',
+    change: cachedKeys,
+  },
+  'A second record with the same digest is an error': {
+    foundBy: 'ignores a second record with the same digest',
+    change: ofKeys('add', (add, { keys }) => async (key) => {
+      if ((await keys.find(key.digest)) !== null) throw new Error('violates the unique index');
+      await add(key);
+    }),
+  },
+  'Each connection assigns ids of its own block': {
+    foundBy: 'assigns every id above those of all pets that were acknowledged when the call began',
+    change: ofPets('add', (add) => async (pet, key) => {
+      const creation = await add(pet, key);
+      return creation && { ...creation, pet: { ...creation.pet, id: (creation.pet.id + 1n) ^ 1n } };
+    }),
+  },
+  'A connection that stays silent is never replaced': {
+    foundBy: 'works again, with all that it acknowledged, as does a storage that was opened meanwhile',
+    outage: 'silent',
+    replacesSilentConnections: false,
+  },
+  'A call may take 4.9 seconds': {
+    foundBy: 'ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds',
+    outage: 'slow',
+    timeout: 4_900,
+  },
+  'A lock of the process guards an idempotency key': {
+    foundBy: 'create one pet for each of 50 idempotency keys that both are given at once',
+    // Another process finds no key of this one.
+    change: idempotency(({ key }) => ({ key: `${process.pid} ${key}` })),
+  },
+  'API keys are cached by the module': {
+    foundBy: 'show a pet, an API key and a revocation of the other at once',
+    change: both(
+      ofKeys('find', (find) => async (digest) => {
+        const key = cacheOfModule.get(digest) ?? (await find(digest));
+        if (key !== null) cacheOfModule.set(digest, key);
+        return key;
+      }),
+      ofKeys('revoke', (revoke) => (id, at) => revoke(id, at).finally(() => cacheOfModule.clear())),
+    ),
+  },
+  'A wait keeps no process alive': {
+    foundBy: 'one of which creates the first pet of a new place, ends with code 0 and its result',
+  },
+  'Holder and key are joined by a mark': {
+    foundBy: 'distinguishes keys and holders that differ in one character',
+    change: idempotency(({ holder, key }) => ({ holder: '', key: `${holder}#${key}`.slice(0, 255) })),
+  },
+  'More than 200 creations with keys at once are rejected': {
+    foundBy: 'serves a thousand calls at once, each with a key, an id and a page of its own',
+    change: ofPets('add', (add) => atMost(200, add, (_, key) => key !== undefined)),
+  },
+  'More than 600 different pages at once are rejected': {
+    foundBy: 'serves a thousand calls at once, each with a key, an id and a page of its own',
+    change: ofPets('list', (list) => atMost(600, list, ({ after }) => after > 0n)),
+  },
+  'The first megabyte of a page is taken for the whole': {
+    foundBy: 'lists the largest pets, more than any engine sends at once, and one with another status behind them',
+    // The engine reads so much, and then leaves out those with another status.
+    change: ofPets('list', (list, { archive }) => async (selection) => {
+      let left = 2 ** 20;
+      const read = (await archive.read(selection.after, 1_000)).filter((pet) => {
+        left -= pet.name.length + JSON.stringify(pet.idempotency ?? null).length;
+        return left > 0;
+      });
+      const last = read.at(-1)?.id ?? 0n;
+      return (await list(selection)).filter(({ id }) => id <= last);
+    }),
+  },
+  'A creation without a key is repeated when a connection breaks': {
+    foundBy: 'creates a pet without an idempotency key once at most, wherever its connection breaks',
+    change: ofPets('add', (add) => async (pet, key) => {
+      try {
+        return await add(pet, key);
+      } catch {
+        await sleep(20);
+        return add(pet, key);
+      }
+    }),
+  },
+  'The use of an unknown API key makes a record': {
+    foundBy: 'keeps a record whole that is added beside 40 uses and revocations, and makes none of an unknown one',
+    change: ofKeys('recordUse', (record, { keys }) => async (id, lastUsedAt) => {
+      await record(id, lastUsedAt);
+      const page = await keys.list({ after: (BigInt(`0x${id}`) - 1n).toString(16).padStart(16, '0'), limit: 1 });
+      if (page[0]?.id !== id) await keys.add({ ...GHOST, id, digest: id.padEnd(64, '0'), lastUsedAt });
+    }),
+  },
+  'The counter of ids is raised to the first pet of a restore': {
+    foundBy: 'assigns ids above the highest of a call, however far it is above the others',
+    change: ofPets('add', (add, { archive }) => async (pet, key) => {
+      const [first] = await archive.read(0n, 1);
+      const creation = await add(pet, key);
+      const id = (first?.id ?? 0n) + 1n;
+      return creation && { ...creation, pet: { ...creation.pet, id } };
+    }),
+  },
+  'An interrupted restore leaves the rest out when it is repeated': {
+    foundBy: 'completes a restore that was interrupted if it is repeated',
+    change: ofArchive('restore', (restore, { archive }) => async (stored) => {
+      const [first] = stored;
+      if (first === undefined) return;
+      // The first pet is taken for a mark that all are there.
+      if ((await archive.read(first.id - 1n, 1))[0]?.id === first.id) return;
+      for (let done = 0; done < stored.length; done += 10) await restore(stored.slice(done, done + 10));
+    }),
+  },
+  'A restore writes pets before their idempotency keys': {
+    foundBy: 'completes a restore that was interrupted if it is repeated',
+    change: ofArchive('restore', (restore) => async (stored) => {
+      if (stored.length > 50) await restore(stored.map(({ idempotency: _, ...pet }) => pet));
+      await restore(stored);
+    }),
+  },
+  'Ids are padded to nine digits': {
+    foundBy: 'lists restored pets in the order of their ids, whatever their number of digits',
+    change: paged(({ id }) => String(id).padStart(9, '0')),
+  },
+  'A timer that keeps no process alive goes on after close': {
+    foundBy: 'leaves no timer behind once it is closed, also none that keeps no process alive',
+    change: () => {
+      const timer = setInterval(() => {}, 1_000).unref();
+      onTestFinished(() => clearInterval(timer));
+      return {};
+    },
+  },
+  'A pet that an operator deleted is not created again': {
+    foundBy: 'creates a pet again that an operator has deleted',
+    change: ofPets('add', (add, _, url) => async (pet, key) => {
+      const name = `${placeAt(url).file} ${JSON.stringify(key)}`;
+      const creation = earlierCreations.get(name) ?? (await add(pet, key));
+      if (key !== undefined && creation !== null) earlierCreations.set(name, { ...creation, created: false });
+      return creation;
+    }),
+  },
+  'A counter that is behind overwrites a pet': {
+    foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
+    change: ofPets('add', (add, _, url) => async (pet, key) => {
+      if (!placeAt(url).isCounterBack) return add(pet, key);
+      execute(url, `UPDATE pets SET name = '${pet.name}' WHERE id = 1`);
+      return { pet: { id: 1n, ...pet }, created: true };
+    }),
+  },
+  'Reads go to any replica': {
+    foundBy: 'show a pet that the other has acknowledged at once',
+    change: ofPets('find', (find, { archive }, url) => async (id) => {
+      const pet = await find(id);
+      if (!url.endsWith(LAGS)) return pet;
+      const [stored] = await archive.read(id - 1n, 1);
+      return stored !== undefined && Date.now() - stored.createdAt < 100 ? null : pet;
+    }),
+  },
+  'A batch is repeated if its COMMIT gets no response': {
+    foundBy: 'keeps acknowledged pets, one for each idempotency key, through long and short outages',
+    change: ofPets('add', (add, { ready }) => {
+      async function addAll(all: readonly Parameters<PetRepository['add']>[]) {
+        await ready();
+        const commit = async () => {
+          const creations = await Promise.all(all.map((given) => add(...given)));
+          // A standby writes them, too.
+          await ready();
+          return creations;
+        };
+        return commit().catch(commit);
+      }
+      const addInBatch = createBatches(addAll, { maxItems: 1_000 });
+      return (...given) => addInBatch(given);
+    }),
+  },
+  'A new connection makes a lost place anew': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    change: ofPets('add', (add, _, url) => {
+      const another = createMemoryStorage().pets;
+      let isNew = false;
+      return async (...given) => {
+        if (isNew && placeAt(url).isLost) return another.add(...given);
+        return add(...given).catch((error) => {
+          isNew = error.cause?.message === CLOSED;
+          throw error;
+        });
+      };
+    }),
+  },
+  'A restored pet whose id is stored is an error': {
+    foundBy: 'leaves out pets whose id or idempotency key is stored',
+    change: ofArchive('restore', (restore, { pets }) => async (stored) => {
+      for (const { id } of stored) if ((await pets.find(id)) !== null) throw new Error('violates the primary key');
+      await restore(stored);
+    }),
+  },
 };

@@ -1,8 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createSqliteStorage } from '@animal-store/adapter-sqlite';
-import { beforeEach, describe, onTestFinished } from 'vitest';
+import { beforeEach, describe } from 'vitest';
 import {
   archiveContract,
   behindProxy,
@@ -11,9 +7,8 @@ import {
   type StorageUnderTest,
   storageContract,
 } from '../../src/index.ts';
-import { CHANGES, OPTIONS } from './bugs.ts';
-import { openRemoteMemory, PASSWORD, type Place, placeAt, startServer } from './remote-memory.ts';
-import { TABLE } from './table.ts';
+import { BUGS } from './bugs.ts';
+import { execute, LAGS, openRemoteStorage, PASSWORD, type Place, placeAt, startServer } from './remote-storage.ts';
 
 const { PART, PARTS } = process.env;
 
@@ -23,49 +18,48 @@ const changed = (begin: Partial<Place>, end: Partial<Place>): Outage<ProxiedPlac
   end: ({ url }) => void Object.assign(placeAt(url), end),
 });
 
+const SQLITE = { module: import.meta.resolve('@animal-store/adapter-sqlite'), name: 'createSqliteStorage' };
+const WAITING = { module: new URL('another-process.ts', import.meta.url).href, name: 'createWaitingStorage' };
+
 function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
-  const { outage = 'cut', ...options } = OPTIONS[bug] ?? {};
+  const { outage = 'cut', change, ...options } = BUGS[bug] ?? {};
   const proxied = behindProxy({
     freshPlace: startServer,
     open(url) {
-      if (bug === 'A malformed URL is a plain error' && !URL.canParse(url)) throw new TypeError('Invalid URL');
-      const storage = openRemoteMemory(url, options);
-      return { ...storage, ...CHANGES[bug]?.(storage, url) };
+      const storage = openRemoteStorage(url, options);
+      return { ...storage, ...change?.(storage, url) };
     },
+    inAnotherProcess: (url) => ({
+      ...(bug === 'A wait keeps no process alive' ? WAITING : SQLITE),
+      options: { file: placeAt(url).file },
+      flags: ['--conditions=@animal-store/source'],
+    }),
     misconfiguredPlaces: async () => [(await startServer()).replace(`:${PASSWORD}`, '')],
   });
+  const lagging = { 'a replica that lags': ({ url, proxy }: ProxiedPlace) => ({ url: url + LAGS, proxy }) };
   return {
     ...proxied,
+    // They run each test a second time.
+    behind: ['none', 'Reads go to any replica'].includes(bug) ? lagging : {},
     // One of them, because each takes seconds.
     outages: bug === 'none' ? proxied.outages : { [outage]: proxied.outages[outage] },
     laterFormat: changed({ format: 3 }, { format: 1 }),
     losses: { 'taken away': { line: /^the place was lost$/, ...changed({ isLost: true }, { isLost: false }) } },
-    expire() {},
+    deletePet: ({ url }, id) => execute(url, `DELETE FROM pets WHERE id = ${id}`),
+    setCounterBack({ url }) {
+      execute(url, 'DELETE FROM sqlite_sequence');
+      placeAt(url).isCounterBack = true;
+    },
     secrets: [PASSWORD],
   };
 }
 
-/** The memory has no archive. */
-function archivingAdapterWith(bug: string): StorageUnderTest<string> {
-  return {
-    freshPlace() {
-      const folder = mkdtempSync(join(tmpdir(), 'animal-store-contract-'));
-      onTestFinished(() => rmSync(folder, { recursive: true }));
-      return join(folder, 'pets.db');
-    },
-    async open(file) {
-      const storage = await createSqliteStorage({ file });
-      return { ...storage, ...CHANGES[bug]?.(storage, file) };
-    },
-    outages: 'not tested',
-  };
-}
-
-for (const [index, [bug, title]] of [['none', ''] as const, ...TABLE].entries()) {
+for (const [index, bug] of ['none', ...Object.keys(BUGS)].entries()) {
   if (index % Number(PARTS) !== Number(PART)) continue;
   describe(bug, () => {
-    beforeEach(({ task, skip }) => skip(bug !== 'none' && task.name !== title));
-    storageContract('a copy', adapterWith(bug));
-    archiveContract('a copy', archivingAdapterWith(bug));
+    beforeEach(({ task, skip }) => skip(bug !== 'none' && task.name !== BUGS[bug]?.foundBy));
+    const adapter = adapterWith(bug);
+    storageContract('a copy', adapter);
+    archiveContract('a copy', adapter);
   });
 }

@@ -1,30 +1,55 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createResource } from '@animal-store/adapter-kit';
-import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { checkFormat, mapPorts, type Storage, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { createSqliteStorage } from '@animal-store/adapter-sqlite';
+import {
+  checkFormat,
+  mapPorts,
+  type PetArchive,
+  type Storage,
+  StorageMisconfigured,
+  unavailable,
+} from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 
 /** The password in the URL of each place. */
 export const PASSWORD = 'the-password-of-the-zoo';
 
+/** Ends the URL of a place whose reads an adapter may send to a replica that lags by 100 ms. */
+export const LAGS = '?replicas';
+
+export type ArchivedStorage = Storage & { readonly archive: PetArchive };
+
 /** Places by the paths of their URLs. */
 const places = new Map<string, Place>();
 
 export interface Place {
-  memory: Storage;
+  readonly file: string;
+  readonly storage: ArchivedStorage;
   format: number;
   isLost: boolean;
+  isCounterBack: boolean;
 }
 
 export const placeAt = (url: string) => places.get(new URL(url).pathname) as Place;
 
+/** Runs SQL at a place, as an operator does. */
+export function execute(url: string, sql: string): void {
+  const db = new DatabaseSync(placeAt(url).file);
+  db.exec(sql);
+  db.close();
+}
+
 /** Calls by the numbers that go to the server and back. */
 const calls = new Map<string, () => Promise<unknown>>();
 
-/** Starts a server with an empty place for the running test, and returns the URL of the place. */
+/** Starts a server with an empty file for the running test, and returns the URL of the place. */
 export async function startServer(): Promise<string> {
   const server = createServer((socket) => {
     const lines = createInterface({ input: socket.on('error', () => {}) }).on('error', () => {});
@@ -36,9 +61,16 @@ export async function startServer(): Promise<string> {
     });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-contract-'));
+  const file = join(folder, 'pets.db');
+  const storage = (await createSqliteStorage({ file })) as ArchivedStorage;
+  onTestFinished(async () => {
+    server.close();
+    await storage.close();
+    rmSync(folder, { recursive: true });
+  });
   const path = `/${crypto.randomUUID()}`;
-  places.set(path, { memory: createMemoryStorage(), format: 1, isLost: false });
+  places.set(path, { file, storage, format: 1, isLost: false, isCounterBack: false });
   return `test://zoo:${PASSWORD}@127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 }
 
@@ -77,26 +109,36 @@ async function connected({ port, hostname }: URL): Promise<Connection> {
 }
 
 /** The same storage, with a function around each of its calls. */
-export function eachCall(storage: Storage, around: <C>(call: () => Promise<C>) => Promise<C>): Storage {
+function eachCall(storage: ArchivedStorage, around: <C>(call: () => Promise<C>) => Promise<C>): ArchivedStorage {
+  const { archive, ready } = storage;
   const ports = mapPorts(
     storage,
     (method) =>
       (...given) =>
         around(() => method(...given)),
   );
-  return { ...storage, ...ports, ready: () => around(storage.ready) };
+  return {
+    ...storage,
+    ...ports,
+    archive: {
+      read: (...given) => around(() => archive.read(...given)),
+      restore: (...given) => around(() => archive.restore(...given)),
+      lastId: () => around(() => archive.lastId()),
+      skipIds: (...given) => around(() => archive.skipIds(...given)),
+    },
+    ready: () => around(ready),
+  };
 }
 
 export interface RemoteOptions {
   /** In milliseconds. */
   readonly timeout?: number;
   readonly replacesSilentConnections?: boolean;
-  readonly checksFormat?: boolean;
 }
 
-/** The memory of a place, by way of its server. */
-export function openRemoteMemory(text: string, options: RemoteOptions = {}): Storage {
-  const { timeout = 2_200, replacesSilentConnections = true, checksFormat = true } = options;
+/** The storage of a place, by way of its server. */
+export function openRemoteStorage(text: string, options: RemoteOptions = {}): ArchivedStorage {
+  const { timeout = 2_200, replacesSilentConnections = true } = options;
   if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
   const url = new URL(text);
   if (url.password === '') throw new StorageMisconfigured('the URL must have a password');
@@ -105,7 +147,7 @@ export function openRemoteMemory(text: string, options: RemoteOptions = {}): Sto
   const isClosed = (failure: unknown) => (failure as { cause?: Error }).cause?.message === CLOSED;
   const { call, close } = createResource<Connection>({
     async open() {
-      if (checksFormat) checkFormat('the place', place.format, 1);
+      checkFormat('the place', place.format, 1);
       return connected(url);
     },
     close: ({ socket }) => socket.destroy(),
@@ -113,7 +155,7 @@ export function openRemoteMemory(text: string, options: RemoteOptions = {}): Sto
     toPortError: (failure) => (isTimeout(failure) ? unavailable(failure) : failure),
     timeout,
   });
-  const remote = eachCall(place.memory, (operation) =>
+  const remote = eachCall(place.storage, (operation) =>
     call(({ run }) =>
       run(async () => {
         if (place.isLost) throw new StorageMisconfigured('the place was lost');

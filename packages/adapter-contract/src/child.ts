@@ -1,0 +1,42 @@
+// The program of another process: it opens a storage as its argument says, and runs calls on it.
+
+import type { Storage } from '@animal-store/domain/ports';
+import type { ExportedFunction } from './storage-under-test.ts';
+
+/** A call of a port. */
+export interface Call {
+  readonly id: number;
+  readonly port: 'pets' | 'keys';
+  readonly method: string;
+  readonly given: readonly unknown[];
+}
+
+/** How a call has ended. */
+export interface End {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: string;
+}
+
+const [, , argument = '', newPet] = process.argv;
+const { module, name, options } = JSON.parse(argument) as ExportedFunction;
+const storage: Storage = await (await import(module))[name](options);
+
+if (newPet === undefined) {
+  process.on('message', async ({ id, port, method, given }: Call) => {
+    const end: End = await Reflect.get(
+      storage[port],
+      method,
+    )(...given).then(
+      (result: unknown) => ({ id, result }),
+      (error: unknown) => ({ id, error: String(error) }),
+    );
+    process.send?.(end);
+  });
+  process.on('disconnect', () => storage.close());
+  process.send?.({ id: 0 } satisfies End);
+} else {
+  const creation = await storage.pets.add({ name: newPet, categoryId: 7n });
+  await storage.close();
+  console.log(creation?.pet.name);
+}

@@ -1,0 +1,48 @@
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Ports } from '@animal-store/domain/ports';
+import { onTestFinished } from 'vitest';
+import type { Call, End } from './child.ts';
+import type { ExportedFunction } from './storage-under-test.ts';
+
+const PROGRAM = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
+
+/** The ports of a storage that another process opens. It ends with the running test. */
+export async function openInAnotherProcess({ flags, ...opening }: ExportedFunction): Promise<Ports> {
+  const child = fork(PROGRAM, [JSON.stringify(opening)], { execArgv: [...(flags ?? [])], serialization: 'advanced' });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    if (child.connected) child.disconnect();
+    await ended;
+  });
+  const opened = Promise.race([
+    once(child, 'message'),
+    ended.then(([code]) => Promise.reject(new Error(`the other process ended with code ${code}`))),
+  ]);
+  await opened;
+
+  const waiting = new Map<number, (end: End) => void>();
+  child.on('message', (end: End) => waiting.get(end.id)?.(end));
+  const call =
+    (port: Call['port'], method: string) =>
+    async (...given: unknown[]) => {
+      const id = waiting.size + 1;
+      const { promise, resolve } = Promise.withResolvers<End>();
+      waiting.set(id, resolve);
+      child.send({ id, port, method, given } satisfies Call);
+      const { result, error } = await promise;
+      if (error !== undefined) throw new Error(`in the other process: ${error}`);
+      return result;
+    };
+  const portOf = (port: Call['port']) => new Proxy({}, { get: (_, method) => call(port, String(method)) });
+  return { pets: portOf('pets'), keys: portOf('keys') } as Ports;
+}
+
+/** Runs a process that creates a pet and closes its storage. Returns the pet's name, or throws if the code is not 0. */
+export async function createInAnotherProcess({ flags, ...opening }: ExportedFunction, name: string): Promise<string> {
+  const words = [...(flags ?? []), PROGRAM, JSON.stringify(opening), name];
+  return (await promisify(execFile)(process.execPath, words)).stdout.trim();
+}

@@ -1,0 +1,68 @@
+import type { Ports } from '@animal-store/domain/ports';
+import { expect } from 'vitest';
+import { atOnce } from './calls.ts';
+import { createInAnotherProcess, openInAnotherProcess } from './other-process.ts';
+import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
+import { type ExportedFunction, opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
+
+/** Two processes at one place: the state of a module is that of one process. */
+export function twoProcessesContract<Place>(
+  adapter: StorageUnderTest<Place>,
+  inAnotherProcess: (place: Place) => ExportedFunction,
+): void {
+  const test = testOf(adapter).extend<{ there: Ports }>({
+    there: async ({ place, storage }, use) => {
+      await storage.ready();
+      await use(await openInAnotherProcess(inAnotherProcess(place)));
+    },
+  });
+
+  test('create one pet for each of 50 idempotency keys that both are given at once', async ({ pets, there }) => {
+    const pairs = await atOnce(50, (index) => {
+      const idempotency = idempotencyOf(rex(), `k${index}`);
+      return Promise.all([pets, there.pets].map((each) => each.add(rex(), idempotency)));
+    });
+    for (const [here, elsewhere] of pairs) {
+      expect(here?.pet).toStrictEqual(elsewhere?.pet);
+      expect([here?.created, elsewhere?.created].sort()).toEqual([false, true]);
+    }
+    expect(await everyPage(pets)).toHaveLength(50);
+  });
+
+  test('show a pet, an API key and a revocation of the other at once', async ({ pets, keys, there }) => {
+    for (const [one, other] of [
+      [{ pets, keys }, there],
+      [there, { pets, keys }],
+    ] as const) {
+      const record = apiKey();
+      expect(await other.keys.find(record.digest)).toBeNull();
+      await one.keys.add(record);
+      for (const each of [one, other]) expect(await each.keys.find(record.digest)).toStrictEqual(record);
+      await one.keys.revoke(record.id, 5);
+      const revoked = { ...record, revokedAt: 5 };
+      for (const each of [one, other]) expect(await each.keys.find(record.digest)).toStrictEqual(revoked);
+      expect(await everyKey(other.keys)).toContainEqual(revoked);
+      const pet = await added(one.pets);
+      expect(await other.pets.find(pet.id)).toStrictEqual(pet);
+      expect(await everyPage(other.pets)).toContainEqual(pet);
+    }
+  });
+
+  test('assign no id twice, and each of them ascending ids', async ({ pets, there }) => {
+    const created = await Promise.all(
+      [pets, there.pets].map(async (each) => {
+        const ids: bigint[] = [];
+        for (let count = 0; count < 40; count += 1) ids.push((await added(each)).id);
+        return ids;
+      }),
+    );
+    for (const ids of created) expect(ids).toEqual(ids.toSorted((a, b) => Number(a - b)));
+    expect(new Set(created.flat()).size).toBe(80);
+  });
+
+  test('one of which creates the first pet of a new place, ends with code 0 and its result', async ({ place }) => {
+    expect(await createInAnotherProcess(inAnotherProcess(place), 'Rex')).toBe('Rex');
+    const { pets } = await opened(adapter, place);
+    expect(await everyPage(pets)).toMatchObject([rex()]);
+  });
+}
