@@ -12,7 +12,8 @@ import type { Ports } from './port-methods.ts';
  * - The cost of a call does not grow with the number of pets.
  * - Messages, causes and `location` contain no credentials. A `cause` is the error of the driver, or a StorageMisconfigured
  *   if waiting can't help.
- * - Nothing keeps the process alive after `close`, except a thread that the system blocks.
+ * - While a call is in flight, something keeps the process alive: otherwise a program that waits for it ends with code 13.
+ * - After `close` nothing keeps the process alive, except a thread that the system blocks, and no timer goes on.
  */
 export interface Storage extends Ports {
   /** For moving pets to another storage and from one. Without it they can't be moved. */
@@ -31,7 +32,7 @@ export interface Storage extends Ports {
   /**
    * Resolves if the storage can be read and written now.
    *
-   * @throws DomainError `storage_unavailable`, within 5 seconds.
+   * @throws DomainError `storage_unavailable`, within 2.5 seconds.
    */
   ready(): Promise<void>;
 

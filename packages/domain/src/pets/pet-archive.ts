@@ -19,7 +19,8 @@ export interface PetArchive {
 
   /**
    * Stores pets under the ids that they have. A pet whose id or idempotency key is stored already is left out. Later
-   * creations get ids above theirs. One call at a time, while no other process writes.
+   * creations get ids above theirs. One call at a time, while no other process writes. If a call fails, some of the pets are
+   * stored, each with its idempotency key; repeated, it stores the rest.
    *
    * @param pets In ascending order of id.
    */

@@ -26,16 +26,20 @@ export interface Creation {
  * The port for persistence of pets. Its use cases have checked the arguments.
  *
  * Acknowledged writes are durable, and every later call sees them, of this repository or of another at the same place. Each method
- * rejects with a DomainError `storage_unavailable` within 5 seconds if the storage can't be reached: the call
- * may have been executed. Any other error is a defect, a violated constraint too. A repository serves at least a thousand calls
- * at once; more may be `storage_unavailable`.
+ * rejects with a DomainError `storage_unavailable` within 2.5 seconds if the storage can't be reached: the call
+ * may have been executed, and is not begun later. Any other error is a defect: a violated constraint, a missing argument. A
+ * repository serves at least a thousand calls at once; more may be `storage_unavailable`.
  *
  * Arguments and results are read-only, for both sides.
  */
 export interface PetRepository {
   /**
    * Stores a pet under a new id, from 1 to 2^53 - 1. It is above the ids of all pets that this PetRepository has
-   * acknowledged, and other processes may create pets meanwhile. It may not be if an operator sets the counter of ids back.
+   * acknowledged, unless an operator sets the counter of ids back. Ids may be reserved in blocks: those of two processes
+   * interleave.
+   *
+   * A repetition under an idempotency key may complete an earlier creation under the id that this one got, which may be below
+   * others. So a conditional write of one item is enough, and an engine needs no transactions over partitions.
    *
    * @param newPet No other members, and no member `status` if it has none. Stored code unit for code unit; a name may hold
    * any well-formed Unicode except U+0000.
@@ -58,7 +62,8 @@ export interface PetRepository {
    * being created.
    *
    * Following the pages to their end yields every pet that was acknowledged at the start. It may miss pets that are created
-   * meanwhile: of two processes that create pets, one may acknowledge an id below that of a page that was read already.
+   * meanwhile, with an id below that of a page that was read already: of two processes, one may have a lower block of ids, and
+   * a repetition may complete an earlier creation. The adapters for memory, SQLite, PostgreSQL and MongoDB complete none.
    */
   list(selection: PetSelection): Promise<readonly Pet[]>;
 }
