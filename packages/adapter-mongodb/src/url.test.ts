@@ -17,6 +17,8 @@ describe('parseUrl', () => {
     [`mongodb://user:${SECRET}@localhost/ani%mals`, 'a special character or a % is not encoded'],
     [`mongodb://user:${SECRET}@localhost/animals?authSource=%ff`, 'a special character or a % is not encoded'],
     [`mongodb://user:${SECRET}@localhost:99999999/animals`, 'Unable to parse localhost:99999999 with URL'],
+    [`mongodb://user:${SECRET}/animals`, 'Unable to parse [redacted] with URL'],
+    [`mongodb://user:ss-w0rd/animals?tls=true`, 'Unable to parse [redacted] with URL'],
     [`mongodb://user:${SECRET}@localhost/ani.mals`, "Database names cannot contain the character '.'"],
     ...['admin', 'config', 'local'].map((name) => [
       `mongodb://user:${SECRET}@localhost/${name}`,

@@ -93,7 +93,11 @@ function wrongPartOf(url: string): string | null {
   if (reject(url) === null) return null;
   // The driver quotes options, and what follows an ampersand in a password would be one.
   if (/[?&][^=]*(?:password|properties)/i.test(url)) return 'the driver rejects the options';
-  return reject(url.replace(/\/\/[^/@]*@/, '//user:password@')) ?? 'the driver rejects the user or the password';
+  const rejection = reject(url.replace(/\/\/[^/@]*@/, '//user:password@'));
+  if (rejection === null) return 'the driver rejects the user or the password';
+  // Without an @ a user and a password look like a host and its port.
+  const hosts = /\/\/([^/@]*)\//.exec(base)?.[1]?.split(',') ?? [];
+  return redactor(hosts.filter((host) => host.includes(':')))(rejection);
 }
 
 /** The message of the error that is thrown, or null. */
