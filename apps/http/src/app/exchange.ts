@@ -19,7 +19,7 @@ const SECURITY_FIELDS: HeaderFields = {
 };
 
 /** The route of requests that match none, in records. */
-const UNMATCHED = 'unmatched';
+export const UNMATCHED = 'unmatched';
 /** The route of bytes that are not a request, in records. */
 const UNPARSABLE = 'unparsable';
 

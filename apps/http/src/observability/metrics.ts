@@ -3,6 +3,7 @@ import { DomainError } from '@animal-store/domain';
 import { mapPorts, type Ports } from '@animal-store/domain/ports';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isUnexpected } from '../app/errors.ts';
+import { UNMATCHED } from '../app/exchange.ts';
 import type { Observe } from '../app/record.ts';
 import type { StorageCheck } from './readiness.ts';
 
@@ -29,6 +30,11 @@ export interface Metrics {
 
 /** In seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** Anyone can send Node's 35 methods. A series for each of them and each status would triple the cost of `/metrics`. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
+/** As in the semantic conventions of OpenTelemetry. */
+const OTHER_METHOD = '_OTHER';
 
 export function createMetrics({ version, inFlight, droppedLines, storageCheck, onError }: MetricsOptions): Metrics {
   const registry = new Registry();
@@ -119,8 +125,9 @@ export function createMetrics({ version, inFlight, droppedLines, storageCheck, o
   }
 
   return {
-    observe({ method, route, status, startedAt, error }) {
+    observe({ method: sent, route, status, startedAt, error }) {
       if (error !== null && isUnexpected(error)) defects.inc();
+      const method = route === UNMATCHED && !METHODS.has(sent) ? OTHER_METHOD : sent;
       requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
     },
     instrument: (ports) => mapPorts(ports, timed),
