@@ -20,6 +20,7 @@ describe('parseUrl', () => {
   test.each([
     ['postgres://zoo%2F:p%3A%25:%40 %20@db1/a', { user: 'zoo/', password: 'p:%:@  ', host: 'db1' }],
     ['postgres://db1/my%40db%2F%3F%23%20%25%26', { database: 'my@db/?# %&' }],
+    ['postgres://db1/a?ssl=true&sslmode=no-verify', { ssl: { rejectUnauthorized: false } }],
     ['postgres://db1/a?user=zoo&password=p%40+', { user: 'zoo', password: 'p@+' }],
     ['postgres://z:s%2541@db1/a?options=-c search_path%3Dzoo', { password: 's%41', options: '-c search_path=zoo' }],
     ['postgres://db1/a?options=-c%20search_path%3Dzoo&application_name=x%26y', { application_name: 'x&y' }],
@@ -56,7 +57,7 @@ describe('parseUrl', () => {
       /^ssl and sslmode in the PostgreSQL URL contradict each other$/,
     ],
     [
-      'postgres://db1/animals?sslmode=no-verify&ssl=true',
+      'postgres://db1/animals?sslmode=disable&ssl=true',
       /^ssl and sslmode in the PostgreSQL URL contradict each other$/,
     ],
     [

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { getSystemErrorMap, isDeepStrictEqual } from 'node:util';
+import { getSystemErrorMap } from 'node:util';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import { Client } from './client.ts';
@@ -115,7 +115,7 @@ function tlsOf(query: Readonly<Record<string, string>>): object | false {
   const files = [sslrootcert, sslcert, sslkey].filter((file) => file !== undefined);
   if (sslmode === undefined && files.length === 0) return optionsOf(process.env['PGSSLMODE'] || 'disable', 'PGSSLMODE');
   const options = optionsOf(sslmode);
-  if (ssl !== undefined && !isDeepStrictEqual(optionsOf(ssl), options)) {
+  if (ssl !== undefined && (optionsOf(ssl) === false) !== (options === false)) {
     throw wrong('ssl and sslmode in URL contradict each other');
   }
   if (options === false) {

@@ -3,7 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import { added, apiKey, everyKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { failureOf } from '@animal-store/test-kit/failures';
-import { describeWithPostgres, freshDatabase, schemaOf, serverUrl, sql } from '@animal-store/test-servers/postgres';
+import {
+  describeWithPostgres,
+  freshDatabase,
+  schemaOf,
+  serverUrl,
+  sql,
+  withOptions,
+} from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { TIME_LIMITS } from '../src/pools.ts';
 import { asOwner, asRole, connect, freshStorage, lineOf, newDatabase, openStorage } from './fixtures.ts';
@@ -165,7 +172,9 @@ const LAST = 864e13;
 
 describeWithPostgres('stored rows', () => {
   test('keep their times to the millisecond, up to the last one of ECMAScript', async () => {
-    const { keys, archive } = await freshStorage();
+    // As a database or a role may have them.
+    const settings = '-c TimeZone=America/New_York -c DateStyle=German -c IntervalStyle=sql_standard';
+    const { keys, archive } = await freshStorage(withOptions(freshDatabase(), settings));
     for (const time of [-1, 0, 1, 1_795_489_371_186, 4_398_046_522_215_103, 8_639_999_997_530_866, LAST - 1, LAST]) {
       const digest = randomBytes(32).toString('hex');
       const times = { createdAt: time, expiresAt: time, revokedAt: null, lastUsedAt: null };
