@@ -7,7 +7,7 @@ import { allowOrigins } from './cors.ts';
 import { docs } from './docs.ts';
 import type { Env } from './env.ts';
 import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
-import { createExchange, type Exchange, keepHeaders, respond, respondToError } from './exchange.ts';
+import { createExchange, type Exchange } from './exchange.ts';
 import { mcp } from './mcp.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 import { createPet } from './pets/create-pet.ts';
@@ -15,6 +15,7 @@ import { getPet } from './pets/get-pet.ts';
 import { listPets } from './pets/list-pets.ts';
 import { addHeaders } from './pets/operation.ts';
 import { createRateLimit, limitRate } from './rate-limit.ts';
+import { keepHeaders, respond, respondToError } from './respond.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;

@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import type { Env } from './env.ts';
 import type { HeaderFields } from './errors.ts';
-import { respond } from './exchange.ts';
+import { respond } from './respond.ts';
 
 /** The files of the page by their paths, and the types of their contents. */
 const FILES = {

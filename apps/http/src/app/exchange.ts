@@ -1,11 +1,10 @@
-import type { Context } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import { matchedRoutes } from 'hono/route';
-import type { Env, Middleware, ServedRequest } from './env.ts';
+import type { Middleware, ServedRequest } from './env.ts';
 import { BODY_IS_TOO_LARGE, errorResponse, type HeaderFields, OVERLOADED, type Reply } from './errors.ts';
 import { fromFetch } from './incoming.ts';
 import { BODY_MAX_BYTES } from './messages.ts';
 import { beginRecord, type Observe, type RequestRecord, type Sender } from './record.ts';
+import { addMissingFields, respondToError } from './respond.ts';
 import { createTurn } from './turn.ts';
 
 /**
@@ -108,7 +107,7 @@ export function createExchange({
         c.res = respondToError(error, c);
       }
       inFlight -= 1;
-      if (c.res !== served.response) complete(c, served);
+      if (c.res !== served.response) addMissingFields(c, served);
       record.status = c.res.status;
       record.key = c.get('key') ?? null;
       // Middleware matches every method.
@@ -130,42 +129,4 @@ export function createExchange({
       return { status, headers: { ...SECURITY_FIELDS, ...headers, 'x-request-id': record.id }, body };
     },
   };
-}
-
-/**
- * Makes the response of a handler, with all its header fields at once: a plain object takes the fast path of @hono/node-server,
- * which `c.header()` and `c.json()` leave.
- */
-export function respond(c: Context<Env>, reply: Reply<string | Uint8Array<ArrayBuffer> | null>): Response {
-  const served = c.get('served');
-  const { fields, record } = served;
-  const { status, headers, body } = reply;
-  record.bytes = body === null ? 0 : Buffer.byteLength(body);
-  // An empty text would get a Content-Type.
-  const content = body === '' ? null : body;
-  served.response = new Response(content, { status, headers: { ...fields, ...headers, 'x-request-id': record.id } });
-  return served.response;
-}
-
-/** Keeps what middleware has set by `c.header` before it called `next`: `respond` does not see it. */
-export const keepHeaders: Middleware = (c, next) => {
-  const served = c.get('served');
-  served.fields = { ...served.fields, ...Object.fromEntries(c.body(null).headers) };
-  return next();
-};
-
-/** For `app.onError`: the response to a request that ended in an error, with an Error body unless it is Hono's own. */
-export function respondToError(error: unknown, c: Context<Env>): Response {
-  if (error instanceof HTTPException) return error.getResponse();
-  c.get('served').record.error = error;
-  return respond(c, errorResponse(error));
-}
-
-/** Gives a response that `respond` has not made, or that middleware has replaced, the header fields that it lacks. */
-function complete(c: Context<Env>, { fields, record }: ServedRequest): void {
-  const length = c.res.headers.get('content-length');
-  if (length !== null) record.bytes = Number(length);
-  for (const [name, value] of Object.entries({ ...fields, 'x-request-id': record.id })) {
-    if (!c.res.headers.has(name)) c.header(name, value);
-  }
 }

@@ -2,9 +2,9 @@ import type { Catalogue } from '@animal-store/domain';
 import type { Handler } from 'hono';
 import type { Env } from './env.ts';
 import { HttpError } from './errors.ts';
-import { respond } from './exchange.ts';
 import { requireJson } from './json.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
+import { respond } from './respond.ts';
 
 export interface McpOptions {
   readonly catalogue: Catalogue;

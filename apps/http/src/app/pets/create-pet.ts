@@ -1,6 +1,5 @@
 import { LIMITS, type NewPet } from '@animal-store/domain';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
-import { respond } from '../exchange.ts';
 import { parseJson, requireJson, toJson } from '../json.ts';
 import { BODY_MAX_BYTES, CLIENT_MESSAGES } from '../messages.ts';
 import {
@@ -13,6 +12,7 @@ import {
   parameter,
   ref,
 } from '../openapi/responses.ts';
+import { respond } from '../respond.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 
 const { maxLength: MAX_LENGTH, pattern: PATTERN } = LIMITS.idempotencyKey;

@@ -1,10 +1,10 @@
 import { LIMITS } from '@animal-store/domain';
 import { quote } from '@animal-store/domain/transport';
 import { HttpError, JSON_TYPE } from '../errors.ts';
-import { respond } from '../exchange.ts';
 import { toJson } from '../json.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, errorContent, jsonContent, parameter } from '../openapi/responses.ts';
+import { respond } from '../respond.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 
 /** When getPet was deprecated, in milliseconds since the epoch. */

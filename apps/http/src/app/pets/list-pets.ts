@@ -1,10 +1,10 @@
 import { LIMITS, type PetQuery } from '@animal-store/domain';
 import type { HonoRequest } from 'hono';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
-import { respond } from '../exchange.ts';
 import { toJson } from '../json.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, jsonContent, optionalHeader, parameter, ref } from '../openapi/responses.ts';
+import { respond } from '../respond.ts';
 import { CURSOR_PATTERN, cursorAfter, readCursor } from './cursor.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 
