@@ -53,9 +53,9 @@ function monitor() {
     /** With an error the calls of the storage fail. */
     failure,
     read,
-    /** Starts the instance now. */
-    async start() {
-      startedAt = scrapes.length * INTERVAL;
+    /** Starts the instance now, or this many seconds ago. */
+    async start(age = 0) {
+      startedAt = scrapes.length * INTERVAL - age;
       service = await startService({}, { storage });
       await service.add({ name: 'Rex', categoryId: 1 });
     },
@@ -141,6 +141,16 @@ describe.skipIf(inject('missing').includes('promtool'))('the alerts on what a se
     await start();
     await pass(30 * MINUTE, { requests: 2 });
     await pass(30 * MINUTE);
+    expect(firing()).toEqual({});
+  });
+
+  test('are silent if Prometheus starts an hour after a service that has had defects and failing calls', async () => {
+    const { start, pass, read, failure, firing } = monitor();
+    await start(60 * MINUTE);
+    failure.with = DEFECT;
+    await read(9);
+    delete failure.with;
+    await pass(20 * MINUTE);
     expect(firing()).toEqual({});
   });
 

@@ -134,6 +134,16 @@ test('the manifests allow the memory that MAX_CONNECTIONS needs, and the time of
   expectEnough(configuration(), { memory: Number(memory?.[1]), seconds });
 });
 
+test('the manifests wait for /readyz as long as it may check the storage, and for /livez until a slow start has ended', () => {
+  const { startupProbe, livenessProbe, readinessProbe } = container;
+  // An operation that waits for the storage ends within 5 s: docs/settings.md.
+  expect(readinessProbe.timeoutSeconds).toBeGreaterThan(5);
+  // With a tenth of a core: docs/growing.md.
+  expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThan(9);
+  // A restart does not repair the storage.
+  for (const probe of [startupProbe, livenessProbe]) expect(probe.httpGet.path).toBe('/livez');
+});
+
 test('the service responds with 200 to each probe', async () => {
   await using service = await startService({
     ...withSecrets(environment, SECRETS),
