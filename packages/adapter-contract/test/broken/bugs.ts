@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBatches } from '@animal-store/adapter-kit';
+import { BUDGET, createBatches, withTimeout } from '@animal-store/adapter-kit';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import type { ApiKey, Pet } from '@animal-store/domain';
 import {
@@ -296,6 +296,20 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       if (!url.endsWith(LAGS)) return pet;
       const [stored] = await archive.read(id - 1n, 1);
       return stored !== undefined && Date.now() - stored.createdAt < 100 ? null : pet;
+    }),
+  },
+  'Creations wait in a queue, also when their calls have failed': {
+    foundBy: 'shows that no creation began after its call had failed, and that they work within a second of a wait',
+    change: ofPets('add', (add) => {
+      let queue: Promise<unknown> = Promise.resolve();
+      return (...given) => {
+        const work = () => add(...given);
+        const created = queue.then(work, work);
+        queue = created;
+        return withTimeout(created, BUDGET.call).catch((failure) => {
+          throw unavailable(failure);
+        });
+      };
     }),
   },
   'A batch is repeated if its COMMIT gets no response': {

@@ -8,7 +8,16 @@ import {
   storageContract,
 } from '../../src/index.ts';
 import { BUGS } from './bugs.ts';
-import { execute, LAGS, openRemoteStorage, PASSWORD, type Place, placeAt, startServer } from './remote-storage.ts';
+import {
+  execute,
+  LAGS,
+  lock,
+  openRemoteStorage,
+  PASSWORD,
+  type Place,
+  placeAt,
+  startServer,
+} from './remote-storage.ts';
 
 const { PART, PARTS } = process.env;
 
@@ -17,6 +26,14 @@ const changed = (begin: Partial<Place>, end: Partial<Place>): Outage<ProxiedPlac
   begin: ({ url }) => void Object.assign(placeAt(url), begin),
   end: ({ url }) => void Object.assign(placeAt(url), end),
 });
+
+const locks = new Map<string, () => void>();
+
+/** Another program keeps the file of a place locked for writing. */
+const locked: Outage<ProxiedPlace> = {
+  begin: ({ url }) => void locks.set(url, lock(url)),
+  end: ({ url }) => locks.get(url)?.(),
+};
 
 const SQLITE = { module: import.meta.resolve('@animal-store/adapter-sqlite'), name: 'createSqliteStorage' };
 const WAITING = { module: new URL('another-process.ts', import.meta.url).href, name: 'createWaitingStorage' };
@@ -43,6 +60,7 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
     behind: ['none', 'Reads go to any replica'].includes(bug) ? lagging : {},
     // One of them, because each takes seconds.
     outages: bug === 'none' ? proxied.outages : { [outage]: proxied.outages[outage] },
+    waits: { locked },
     laterFormat: changed({ format: 3 }, { format: 1 }),
     losses: { 'taken away': { line: /^the place was lost$/, ...changed({ isLost: true }, { isLost: false }) } },
     deletePet: ({ url }, id) => execute(url, `DELETE FROM pets WHERE id = ${id}`),

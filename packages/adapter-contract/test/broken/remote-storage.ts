@@ -46,6 +46,13 @@ export function execute(url: string, sql: string): void {
   db.close();
 }
 
+/** Locks a place for writing. Returns a function that ends that. */
+export function lock(url: string): () => void {
+  const db = new DatabaseSync(placeAt(url).file, { timeout: 5_000 });
+  db.exec('BEGIN IMMEDIATE');
+  return () => db.close();
+}
+
 /** Calls by the numbers that go to the server and back. */
 const calls = new Map<string, () => Promise<unknown>>();
 
