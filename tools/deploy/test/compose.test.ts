@@ -43,6 +43,11 @@ test('compose.yaml allows the memory that MAX_CONNECTIONS needs, and the time of
   expectEnough(configuration(), { memory: Number(memory?.[1]), seconds: Number(seconds?.[1]) });
 });
 
+test('compose.yaml puts no variable into a URL, in which its reserved characters would have to be encoded', () => {
+  expect(text).toContain('postgres://');
+  expect(text).not.toMatch(/:\/\/\S*\$\{/);
+});
+
 test('compose.yaml builds no image, so that one with a revision is never replaced by one without', () => {
   for (const name of Object.keys(services)) expect(services[name].build, name).toBeUndefined();
 });
