@@ -201,7 +201,7 @@ describe('a stop', () => {
       ...{ API_KEYS: KEY, SQLITE_FILE: file, STOP_DEADLINE_SECONDS: '1' },
     });
     const { port } = await listens();
-    const other = new DatabaseSync(file);
+    const other = new DatabaseSync(file, { timeout: 5_000 });
     onTestFinished(() => other.close());
     // Creations wait for the other program.
     other.exec('BEGIN IMMEDIATE');
