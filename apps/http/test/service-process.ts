@@ -25,15 +25,17 @@ interface ProcessOptions {
   readonly stdio?: StdioOptions;
   /** How many files the process may have open. */
   readonly openFiles?: number;
+  /** @default MAIN */
+  readonly program?: string;
 }
 
 /** Starts the process for the running test; it is killed when the test ends. */
 export function startProcess(
   environment: Record<string, string>,
-  { stdio = 'pipe', openFiles }: ProcessOptions = {},
+  { stdio = 'pipe', openFiles, program = MAIN }: ProcessOptions = {},
 ): Running {
   const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles};`;
-  const command = [`${limit} exec "$0" "$@"`, process.execPath, '--conditions=@animal-store/source', MAIN];
+  const command = [`${limit} exec "$0" "$@"`, process.execPath, '--conditions=@animal-store/source', program];
   const child = spawn('/bin/sh', ['-c', ...command], {
     env: { PATH: process.env['PATH'] as string, PORT: '0', ...environment },
     stdio,
