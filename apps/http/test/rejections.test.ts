@@ -1,6 +1,18 @@
 import { once } from 'node:events';
 import { expect } from 'vitest';
-import { AUTHORIZATION, CLOSE, JSON_TYPE, length, metric, openSocket, request, statusesIn, test } from './service.ts';
+import {
+  AUTHORIZATION,
+  CLOSE,
+  JSON_TYPE,
+  length,
+  metric,
+  openSocket,
+  request,
+  startWaitingServer,
+  statusesIn,
+  test,
+  untilClosed,
+} from './service.ts';
 
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 const CREATION = AUTHORIZATION + JSON_TYPE;
@@ -19,7 +31,7 @@ test.for<[string, string, RegExp, status?: number]>([
   ['a header section above 16 KiB', get('/livez', 'x'.repeat(20_000)), /fewer than 16384 bytes/, 431],
   ['no Host field', `GET /v1/pets HTTP/1.1\r\n${AUTHORIZATION}${CLOSE}\r\n`, HOST],
   ['two Host fields', request('GET /livez', `Host: y\r\n${CLOSE}`), HOST],
-  ...['a b', '[::1', '[::1::]', 'a:b', 'a%2'].map((host): [string, string, RegExp] => [
+  ...['a b', 'a, b', 'a/b', 'a?b', 'a@b', '[::1', '[::1::]', 'a:b', 'a%2'].map((host): [string, string, RegExp] => [
     `the host ${host}`,
     get('/livez', host),
     HOST,
@@ -81,6 +93,26 @@ test.for([
   expect((await service.call('GET', '/livez')).status).toBe(200);
 });
 
+test('rejects malformed HTTP on a connection that has served a request', async ({ service: { port } }) => {
+  for (const [bytes, status] of [
+    [get('/livez', 'x'.repeat(20_000)), 431],
+    ['hello\r\n\r\n', 400],
+  ] as const) {
+    const socket = openSocket(port);
+    socket.write(request('GET /livez'));
+    await once(socket, 'data');
+    socket.write(bytes);
+    expect(statusesIn(await untilClosed(socket))).toEqual([status]);
+  }
+});
+
+test('serves the requests of a connection one after the other', async ({ service: { raw } }) => {
+  const creation = request('POST /v1/pets', CREATION + length(29), '{"name":"Rex","categoryId":1}');
+  const text = await raw(creation + creation + request('GET /v1/pets', AUTHORIZATION + CLOSE));
+  expect(statusesIn(text)).toEqual([201, 201, 200]);
+  expect(text).toMatch(/\[\{"id":1,.*\},\{"id":2,.*\}\]$/);
+});
+
 test('closes the connection, without a second response, if the rest of a body that was rejected is malformed', async ({
   service: { port },
 }) => {
@@ -93,6 +125,18 @@ test('closes the connection, without a second response, if the rest of a body th
   // Node itself would close it after 65 seconds.
   await once(socket, 'close', { signal: AbortSignal.timeout(30_000) });
   expect(more).toEqual([]);
+});
+
+test('closes the connection if the rest of a body is malformed while its response is being sent', async () => {
+  const { port, arrived } = await startWaitingServer();
+  const socket = openSocket(port);
+  const received = untilClosed(socket);
+  socket.write(request('POST /', CHUNKED, '1\r\nx\r\n'));
+  const [incoming, response] = await arrived;
+  incoming.on('error', () => {}).resume();
+  response.write('begun');
+  socket.write('hello\r\n');
+  expect(statusesIn(await received)).toEqual([200]);
 });
 
 test('serves a request with Upgrade, closes its connection, and reads nothing behind it', async ({ service }) => {
