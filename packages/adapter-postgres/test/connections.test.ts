@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { added, apiKey, proxied, rex } from '@animal-store/adapter-contract';
 import { failureOf } from '@animal-store/test-kit/failures';
-import { describeWithPostgres, freshDatabase, serverUrl, sql } from '@animal-store/test-servers/postgres';
+import { describeWithPostgres, freshDatabase, lockTables, serverUrl, sql } from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import type { PostgresStorageOptions } from '../src/index.ts';
 import { parseUrl } from '../src/url.ts';
@@ -72,6 +72,34 @@ describeWithPostgres('the pool', () => {
     // As long as a statement takes that follows late.
     for (let count = 0; count < 50; count += 1) await failureOf(ready);
     expect(await pets.list({ after: 0n, limit: 1 })).toEqual([]);
+  });
+
+  test('writes nothing for a call that has waited for another one, and then too long for a connection', async () => {
+    const place = freshDatabase();
+    let opening: Promise<void> | null = null;
+    const url = await leading(place, async (host) => {
+      await opening;
+      return host;
+    });
+    const { pets, ready } = openStorage(url, { pool: { max: 2 } });
+    await untilReady(ready);
+    const pet = await added(pets);
+    const unlock = await lockTables(place);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    opening = promise;
+    // The server cancels its statement, which closes the connection for writes.
+    const locked = failureOf(() => added(pets));
+    await expect
+      .poll(() => sql("SELECT FROM pg_locks WHERE NOT granted AND relation = 'pets'::regclass", place))
+      .not.toEqual([]);
+    const late = failureOf(() => added(pets));
+    expect(await locked).toMatchObject({ cause: { code: '57014' } });
+    expect(await late).toMatchObject({ cause: { message: 'no response within 2200 ms' } });
+    await unlock();
+    resolve();
+    // As long as a statement takes that follows late.
+    for (let count = 0; count < 50; count += 1) await failureOf(ready);
+    expect(await pets.list({ after: 0n, limit: 9 })).toEqual([pet]);
   });
 
   test('creates the tables on a server that takes longer for them than a call', async () => {
