@@ -76,6 +76,24 @@ describe('the documents', () => {
     expect(broken).toEqual([]);
   });
 
+  test('have commands that a shell can read', () => {
+    const files = globSync('{*.md,docs/*.md}', { cwd: ROOT });
+    const blocks = files.flatMap((file) =>
+      Array.from(
+        readFileSync(join(ROOT, file), 'utf8').matchAll(/^( *)```sh\n(.*?)^\1```$/gms),
+        ([, indent = '', text = '']) => {
+          const { status, stderr } = spawnSync('bash', ['-n'], {
+            input: text.replaceAll(`\n${indent}`, '\n'),
+            encoding: 'utf8',
+          });
+          return { file, ok: status === 0, stderr };
+        },
+      ),
+    );
+    expect(blocks.length).toBeGreaterThan(20);
+    expect(blocks.filter(({ ok }) => !ok)).toEqual([]);
+  });
+
   test('show files that exist as the way of a request', () => {
     const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
     const subgraphs = page.matchAll(/subgraph \w+\["(.+?)"\]\n(.*?)\n {2}end/gs);
