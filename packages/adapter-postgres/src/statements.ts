@@ -11,8 +11,8 @@ export interface Statement {
 /**
  * Runs a statement as a transaction of its own. Returns its result as the driver decodes it.
  *
- * @param deadline When the caller gives up, on the clock of `performance.now`: the statement is not sent later.
- * @default currentDeadline()
+ * @param deadline When the caller gives up, on the clock of `performance.now`: the statement is not sent later. Without it, that
+ * is `currentDeadline()`.
  */
 export type Query = <T>(statement: Statement, values: readonly unknown[], deadline?: number) => Promise<T>;
 
