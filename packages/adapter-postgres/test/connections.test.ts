@@ -158,7 +158,7 @@ describeWithPostgres('the pool', () => {
   test.each(['in flight', 'abandoned'])('closes the connection of a write without a response: %s', async (stage) => {
     const { proxy, url } = await proxied(freshDatabase());
     const { keys, ready, close } = openStorage(url);
-    await ready();
+    await untilReady(ready);
     proxy.loseResponses();
     const write = failureOf(() => keys.add(apiKey()));
     await expect.poll(() => sql('SELECT FROM api_keys', url)).toHaveLength(1);
@@ -213,7 +213,7 @@ describeWithPostgres('the password of the pool', () => {
     let token = 'secret';
     const pool = { password: async () => token };
     const { pets, ready } = openStorage(url.replace(':secret@', ':expired@'), { pool });
-    await ready();
+    await untilReady(ready);
     token = 'another';
     await sql(`ALTER ROLE ${role} PASSWORD '${token}'`);
     await closeConnections(role);

@@ -10,7 +10,7 @@ import {
 } from '@animal-store/test-servers/postgres';
 import { expect, test } from 'vitest';
 import { startSession } from '../src/session.ts';
-import { asRole, connect, lineOf, newDatabase, openStorage } from './fixtures.ts';
+import { asRole, connect, freshStorage, lineOf, newDatabase, openStorage } from './fixtures.ts';
 
 describeWithPostgres('a connection', () => {
   test.each([
@@ -55,14 +55,16 @@ describeWithPostgres('search_path', () => {
     const schema = schemaOf(freshDatabase());
     const { url, role } = await asRole(serverUrl(), `ALTER ROLE SET search_path = ${schema}`);
     await sql(`GRANT ALL ON SCHEMA ${schema} TO ${role}`);
-    expect(await added(openStorage(url).pets)).toMatchObject(rex());
+    const { pets } = await freshStorage(url);
+    expect(await added(pets)).toMatchObject(rex());
     expect(await tablesIn(schema)).toHaveLength(1);
   });
 
   test('leads to the first schema that has the tables, and makes a new database in its first', async () => {
     const [one, two] = [schemaOf(freshDatabase()), schemaOf(freshDatabase())];
     const at = (path: string) => withOptions(serverUrl(), `-c search_path=${path}`);
-    const pet = await added(openStorage(at(`${two},${one}`)).pets);
+    const { pets } = await freshStorage(at(`${two},${one}`));
+    const pet = await added(pets);
     expect([await tablesIn(one), await tablesIn(two)]).toEqual([[], [{ relname: 'pets' }]]);
     expect(await openStorage(at(`nowhere,${one},${two}`)).pets.find(pet.id)).toEqual(pet);
     expect(await tablesIn(one)).toEqual([]);
