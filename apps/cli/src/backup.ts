@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { fstatSync } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { systemReason } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
@@ -8,7 +7,7 @@ import { CommandFailed, type Context } from './context.ts';
 import { interruptible } from './interruptible.ts';
 import { MESSAGES } from './messages.ts';
 import { drawProgress, print } from './print.ts';
-import { createProgress, type Progress } from './progress.ts';
+import { sizeOf, withProgress } from './progress.ts';
 import { placeToCopy } from './storages.ts';
 
 /** Clients may know as many ids that were assigned after the backup. */
@@ -49,13 +48,13 @@ function runUntilSignal(work: (stopping: AbortController) => Promise<void>): Pro
 }
 
 async function backup(context: Context, { signal }: AbortController): Promise<void> {
-  const { stdout, stderr, clock } = context;
+  const { stdout, stderr } = context;
   if (stdout.isTTY) throw new CommandFailed(MESSAGES.terminalOutput, 2);
   const place = await placeToCopy(context);
   drawProgress(stderr, MESSAGES.copying);
   try {
     const { size, content } = await place.backup();
-    for await (const chunk of counted(content, createProgress(stderr, clock, size))) {
+    for await (const chunk of withProgress(content, context, size)) {
       signal.throwIfAborted();
       if (!stdout.write(chunk)) await once(stdout, 'drain', { signal });
     }
@@ -65,11 +64,11 @@ async function backup(context: Context, { signal }: AbortController): Promise<vo
 }
 
 async function restore(context: Context, skipped: bigint, { signal }: AbortController): Promise<void> {
-  const { stdin, stdout, stderr, clock } = context;
+  const { stdin, stdout, stderr } = context;
   if (stdin.isTTY) throw new CommandFailed(MESSAGES.terminalInput, 2);
   const place = await placeToCopy(context);
   try {
-    const copy = counted(readable(addAbortSignal(signal, stdin)), createProgress(stderr, clock, sizeOf(stdin)));
+    const copy = withProgress(readable(addAbortSignal(signal, stdin)), context, sizeOf(stdin));
     const next = await place.restore(copy, skipped);
     drawProgress(stderr);
     await print(stdout, { nextId: next });
@@ -88,19 +87,4 @@ async function* readable(input: Readable): AsyncGenerator<Uint8Array> {
   } catch (error) {
     throw new CommandFailed(MESSAGES.unreadable(systemReason(error)));
   }
-}
-
-async function* counted(content: AsyncIterable<Uint8Array>, draw: Progress): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const chunk of content) {
-    bytes += chunk.length;
-    draw(bytes);
-    yield chunk;
-  }
-}
-
-/** The size of a file; null if the input is no file. */
-function sizeOf({ fd }: { fd?: number }): number | null {
-  const stat = fd === undefined ? null : fstatSync(fd);
-  return stat?.isFile() ? stat.size : null;
 }

@@ -6,13 +6,14 @@ import { CommandFailed, type Context } from './context.ts';
 import { interruptible } from './interruptible.ts';
 import { MESSAGES } from './messages.ts';
 import { drawProgress, print } from './print.ts';
+import { createProgress } from './progress.ts';
 import { type MovableStorage, type TargetOptions, withTarget } from './storages.ts';
 
 /** How many pets a call reads or stores, and how many API keys are stored at once. */
 const BATCH = 1_000;
 
 export function addCopy(program: Command, context: Context): void {
-  const { stdout, stderr } = context;
+  const { stdout, stderr, clock } = context;
   program
     .command('copy')
     .description(
@@ -24,9 +25,12 @@ export function addCopy(program: Command, context: Context): void {
     .action((options: TargetOptions) =>
       withTarget(context, options, async (source, target) => {
         const counts = await interruptible(({ signal }) =>
-          copy(source, target, (pets, step) => {
-            signal.throwIfAborted();
-            drawProgress(stderr, MESSAGES.progress(pets, step));
+          copy(source, target, (step, lastId) => {
+            const draw = createProgress(stderr, clock, lastId, MESSAGES.ids, MESSAGES.step(step));
+            return (id) => {
+              signal.throwIfAborted();
+              draw(id);
+            };
           }),
         ).finally(() => drawProgress(stderr));
         await print(stdout, counts);
@@ -38,11 +42,17 @@ export function addCopy(program: Command, context: Context): void {
  * Reads the pets of both storages three times: to compare them, because nothing is written to a target that has pets or API keys
  * of its own; to copy what it lacks; and to check that neither has changed meanwhile.
  *
- * @param onProgress Called before each batch. An error that it throws ends the copy.
+ * @param beginStep Called before each of the three, with the last id. What it returns is called before each batch, with the
+ * last id that was read; an error that it throws ends the copy.
  */
-async function copy(source: MovableStorage, target: MovableStorage, onProgress: (pets: number, step: string) => void) {
+async function copy(
+  source: MovableStorage,
+  target: MovableStorage,
+  beginStep: (step: string, lastId: number) => (id: number) => void,
+) {
+  const lastId = await source.archive.lastId();
   const compare = (step: string, store?: PetArchive['restore']) =>
-    comparePets(source.archive, target.archive, (pets) => onProgress(pets, step), store);
+    comparePets(source.archive, target.archive, beginStep(step, Number(lastId)), store);
 
   const isEmpty = (await target.archive.read(0n, 1)).length === 0;
   if (!isEmpty) await compare('compared');
@@ -72,13 +82,13 @@ async function copy(source: MovableStorage, target: MovableStorage, onProgress: 
 async function comparePets(
   source: PetArchive,
   target: PetArchive,
-  onBatch: (pets: number) => void,
+  onBatch: (id: number) => void,
   store: PetArchive['restore'] = async () => {},
 ) {
   const counts = { pets: 0, lacking: 0 };
   let [after, lacking]: [bigint, readonly StoredPet[]] = [0n, []];
   for (;;) {
-    onBatch(counts.pets);
+    onBatch(Number(after));
     // At the same time the missing pets of the batch before are stored.
     const [pets, stored] = await Promise.all([source.read(after, BATCH), target.read(after, BATCH), store(lacking)]);
     after = pets.at(-1)?.id ?? LIMITS.id.max;

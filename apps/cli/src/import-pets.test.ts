@@ -69,11 +69,12 @@ test('reports wrong lines with their numbers, and imports the others', async () 
   expect(await imports(corrected)).toEqual({ out: counts(1, 1, 0), err: '', code: 0 });
 });
 
-test('redraws a line of progress on a terminal, and erases it for messages and at the end', async () => {
-  const { imports } = importing({ isTTY: true });
-  const { out, err } = await imports(`x\n${line('Rex').repeat(999)}`);
-  const [erase, message] = ['\r\u001b[K', `stdin:1: Unexpected token 'x', "x" is not valid JSON\n`];
-  expect(err).toBe(`${erase}${message}${erase}999 pets imported${erase}${REJECTED}`);
+test('draws a bar on a terminal while a file is read, and erases it for messages and at the end', async () => {
+  const file = freshFile('pets.ndjson', `x\n${line('Rex').repeat(999)}`);
+  const { runWith } = commandLine({ isTTY: true });
+  const { out, err } = await runWith('', 'pets', 'import', file, '--import-id', 'a');
+  const [erase, message] = ['\r\u001b[K', `${file}:1: Unexpected token 'x', "x" is not valid JSON\n`];
+  expect(err).toBe(`${erase}[####################] 0.0 MB of 0.0 MB, 0.0 MB/s${erase}${message}${erase}${REJECTED}`);
   expect(out).toMatch(/imported .*999/);
 });
 

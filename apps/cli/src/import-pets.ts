@@ -9,6 +9,7 @@ import { CommandFailed, type Context } from './context.ts';
 import { interruptible } from './interruptible.ts';
 import { MESSAGES, printable } from './messages.ts';
 import { drawProgress, print } from './print.ts';
+import { sizeOf, withProgress } from './progress.ts';
 import { withStorage } from './storages.ts';
 
 const HOLDER = holderOf('import');
@@ -35,7 +36,9 @@ function importId(text: string): string {
 
 async function importPets(file: string, importId: string, context: Context): Promise<void> {
   const { stdin, stdout, stderr } = context;
-  const [name, input] = file === '-' ? ['stdin', stdin] : [file, (await openFile(file)).createReadStream()];
+  const opened = file === '-' ? null : await openFile(file);
+  const [name, input] = opened === null ? ['stdin', stdin] : [file, opened.createReadStream()];
+  const size = sizeOf(opened ?? stdin);
   const counts = { imported: 0, alreadyImported: 0, rejected: 0 };
 
   async function importLine(bytes: Buffer, number: number, catalogue: Catalogue): Promise<void> {
@@ -58,13 +61,13 @@ async function importPets(file: string, importId: string, context: Context): Pro
     const inFlight: Promise<void>[] = [];
     try {
       let number = 0;
-      for await (const bytes of readLines(addAbortSignal(signal, input), MAX_LINE_BYTES)) {
+      const lines = readLines(withProgress(addAbortSignal(signal, input), context, size), MAX_LINE_BYTES);
+      for await (const bytes of lines) {
         signal.throwIfAborted();
         number += 1;
         inFlight.push(importLine(bytes, number, catalogue).catch((error) => stopping.abort(error)));
         if (inFlight.length < MAX_IN_FLIGHT) continue;
         await Promise.all(inFlight.splice(0));
-        drawProgress(stderr, MESSAGES.progress(counts.imported + counts.alreadyImported, 'imported'));
       }
     } catch (error) {
       stopping.abort(error);

@@ -32,8 +32,6 @@ const keyEvent = (date: number | null, event: string, { id, holder }: ApiKey) =>
 /** The columns of a bar. */
 const BAR = 20;
 
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-
 /** The messages to the user. Those about the members of a pet or of an API key are the domain's. */
 export const MESSAGES = {
   line: (message: string) => `animal-store: ${message}\n`,
@@ -57,14 +55,15 @@ export const MESSAGES = {
   skippedIds: 'It must be a number of ids from 0 to 999999999999.',
   stopped: 'interrupted',
 
-  bytes: (bytes: number, rate: number) => `${megabytes(bytes)}, ${megabytes(rate)}/s`,
-  bar(bytes: number, rate: number, total: number): string {
-    const done = '#'.repeat(Math.floor((BAR * bytes) / total)).padEnd(BAR);
-    const left = rate > 0 ? `, ${Math.ceil((total - bytes) / rate)} s left` : '';
-    return `[${done}] ${megabytes(bytes)} of ${MESSAGES.bytes(total, rate)}${left}`;
+  megabytes: (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`,
+  ids: (count: number) => `${Math.round(count)} ids`,
+  step: (name: string) => `${name}: `,
+  amount: (done: number, rate: number, format: (amount: number) => string) => `${format(done)}, ${format(rate)}/s`,
+  bar(done: number, rate: number, total: number, format: (amount: number) => string): string {
+    const filled = '#'.repeat(Math.floor((BAR * done) / total)).padEnd(BAR);
+    const left = rate > 0 ? `, ${Math.ceil((total - done) / rate)} s left` : '';
+    return `[${filled}] ${format(done)} of ${format(total)}, ${format(rate)}/s${left}`;
   },
-
-  progress: (pets: number, step: string) => `${pets} pets ${step}`,
 
   notUtf8: 'not UTF-8',
   tooLong: (bytes: number) => `longer than ${bytes} bytes`,

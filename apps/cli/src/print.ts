@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { stringify } from '@animal-store/exact-json';
+import stringWidth from 'string-width';
 import type { TextOutput } from './context.ts';
 import { printable } from './messages.ts';
 
@@ -39,8 +40,9 @@ function tableOf(records: readonly object[]): string {
 
 function table(rows: readonly (readonly unknown[])[]): string {
   const texts = rows.map((cells) => cells.map((cell) => printable(String(cell ?? ''))));
-  const width = (column: number) => Math.max(...texts.map((cells) => cells[column]?.length ?? 0));
+  const width = (column: number) => Math.max(...texts.map((cells) => stringWidth(cells[column] ?? '')));
   const widths = texts[0]?.map((_, column) => width(column)) ?? [];
-  const line = (cells: string[]) => cells.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ');
+  const pad = (text: string, column: number) => text + ' '.repeat((widths[column] ?? 0) - stringWidth(text));
+  const line = (cells: string[]) => cells.map(pad).join('  ');
   return texts.map((cells) => `${line(cells).trimEnd()}\n`).join('');
 }

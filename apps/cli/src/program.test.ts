@@ -87,6 +87,18 @@ describe('pets', () => {
       '2   \\u001b[31m\\u000aMax  9223372036854775807  sold',
     ]);
   });
+
+  test('keeps the columns of a table aligned beside wide and combining characters', async () => {
+    const { run } = commandLine({ isTTY: true });
+    // Two columns on a terminal: each ideograph, and the dog. One: e with its accent.
+    for (const name of ['犬太郎', '🐕', 'Re\u0301x']) await run('pets', 'create', '--category-id', '7', '--name', name);
+    expect(await run('pets', 'list')).toEqual([
+      'id  name    categoryId',
+      '1   犬太郎  7',
+      '2   🐕      7',
+      '3   Re\u0301x     7',
+    ]);
+  });
 });
 
 describe('keys', () => {

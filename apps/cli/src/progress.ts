@@ -1,9 +1,10 @@
-import type { TextOutput } from './context.ts';
+import { fstatSync } from 'node:fs';
+import type { Context, TextOutput } from './context.ts';
 import { MESSAGES } from './messages.ts';
 import { drawProgress } from './print.ts';
 
-/** Draws how many bytes are done. */
-export type Progress = (bytes: number) => void;
+/** Draws how much is done. */
+export type Progress = (done: number) => void;
 
 /** The pause between two drawings, in milliseconds. */
 const PAUSE = 100;
@@ -12,16 +13,46 @@ const PAUSE = 100;
  * Draws progress on a terminal: with a bar and the time that is left if the total is known.
  *
  * @param total null if it is not known.
+ * @param format Writes an amount with its unit.
+ * @param label Stands before the bar.
  */
-export function createProgress(output: TextOutput, clock: () => number, total: number | null): Progress {
+export function createProgress(
+  output: TextOutput,
+  clock: () => number,
+  total: number | null,
+  format: (amount: number) => string = MESSAGES.megabytes,
+  label = '',
+): Progress {
   const begin = clock();
   let last = begin;
-  return (bytes) => {
+  return (done) => {
     const now = clock();
-    if (now - last < PAUSE && bytes !== total) return;
+    if (now - last < PAUSE && done !== total) return;
     last = now;
     const seconds = (now - begin) / 1_000;
-    const rate = seconds > 0 ? bytes / seconds : 0;
-    drawProgress(output, total === null ? MESSAGES.bytes(bytes, rate) : MESSAGES.bar(bytes, rate, total));
+    const rate = seconds > 0 ? done / seconds : 0;
+    const text = total ? MESSAGES.bar(done, rate, total, format) : MESSAGES.amount(done, rate, format);
+    drawProgress(output, label + text);
   };
+}
+
+/** Passes bytes on, and draws how many there were. */
+export async function* withProgress<Chunk extends Uint8Array>(
+  content: AsyncIterable<Chunk>,
+  { stderr, clock }: Pick<Context, 'stderr' | 'clock'>,
+  size: number | null,
+): AsyncGenerator<Chunk> {
+  const draw = createProgress(stderr, clock, size);
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    draw(bytes);
+    yield chunk;
+  }
+}
+
+/** The size of an open file; null if it is not known: of a pipe, a terminal. */
+export function sizeOf({ fd }: { readonly fd?: number | undefined }): number | null {
+  const stat = fd === undefined ? null : fstatSync(fd);
+  return stat?.isFile() ? stat.size : null;
 }
