@@ -1,7 +1,7 @@
 /** @module @animal-store/adapter-memory */
 
 import type { Storage } from '@animal-store/domain/ports';
-import { createMemory, openMemory } from './memory-storage.ts';
+import { createMemory, openMemory } from './open.ts';
 
 /**
  * A new, empty storage in memory: everything is gone when the process ends.

@@ -1,4 +1,4 @@
 import { storageContract } from '@animal-store/adapter-contract';
-import { createMemory, openMemory } from './memory-storage.ts';
+import { createMemory, openMemory } from './open.ts';
 
 storageContract('memory', { freshPlace: createMemory, open: openMemory, outages: 'not tested' });

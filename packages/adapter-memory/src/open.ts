@@ -1,6 +1,6 @@
 import { closed, mapPorts, type Ports, type Storage } from '@animal-store/domain/ports';
-import { createMemoryApiKeyRepository } from './memory-api-key-repository.ts';
-import { createMemoryPetRepository } from './memory-pet-repository.ts';
+import { createMemoryApiKeyRepository } from './keys.ts';
+import { createMemoryPetRepository } from './pets.ts';
 
 /** Pets and API keys in memory. Several storages can be opened on it; it outlives them. */
 export function createMemory(): Ports {
