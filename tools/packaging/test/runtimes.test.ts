@@ -13,7 +13,7 @@ const consumer = inject('consumer');
 
 const MEMORY_CONTRACT = `
   import { storageContract } from '@animal-store/adapter-contract';
-  import { createMemory, openMemory } from './node_modules/@animal-store/adapter-memory/dist/memory-storage.js';
+  import { createMemory, openMemory } from './node_modules/@animal-store/adapter-memory/dist/open.js';
 
   storageContract('memory', { freshPlace: createMemory, open: openMemory, outages: 'not tested' });
 `;
