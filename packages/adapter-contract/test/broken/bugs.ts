@@ -312,6 +312,31 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       };
     }),
   },
+  'An empty page of the engine is taken for the end': {
+    foundBy: 'lists the largest pets, more than any engine sends at once, and one with another status behind them',
+    change: ofPets('list', (list) => async ({ status, after, limit }) => {
+      // The engine reads a page, and then leaves out those with another status.
+      const page = await list({ after, limit: 101 });
+      const found = page.filter((pet) => status === undefined || pet.status === status);
+      return found.length === 0 ? [] : list({ status, after, limit });
+    }),
+  },
+  'The owner of a lock is recognized by the fingerprint': {
+    foundBy: 'creates one pet for many calls at once with one key, and returns null to those with another pet',
+    change: ofPets('add', (add) => {
+      const locks = new Map<string, string>();
+      return async (pet, key) => {
+        if (key === undefined) return add(pet);
+        const name = JSON.stringify([key.holder, key.key]);
+        if (locks.has(name)) return add(pet, key);
+        await sleep(1);
+        locks.set(name, key.fingerprint);
+        await sleep(1);
+        // Two callers with one fingerprint both have the lock.
+        return locks.get(name) === key.fingerprint ? add(pet) : null;
+      };
+    }),
+  },
   'A batch is repeated if its COMMIT gets no response': {
     foundBy: 'keeps acknowledged pets, one for each idempotency key, through long and short outages',
     change: ofPets('add', (add, { ready }) => {
