@@ -53,6 +53,20 @@ describeWithPostgres('on a server', () => {
         },
         end: async ({ url }) => void (await sql(`ALTER ROLE ${new URL(url).username} RESET ALL`)),
       },
+      'no right to write': {
+        begin: async ({ url }) =>
+          void (await sql(`REVOKE INSERT, UPDATE ON pets, api_keys FROM ${new URL(url).username}`, url)),
+        end: async ({ url }) =>
+          void (await sql(`GRANT INSERT, UPDATE ON pets, api_keys TO ${new URL(url).username}`, url)),
+      },
+      'credentials expired': {
+        begin: async ({ url }) => {
+          const { username } = new URL(url);
+          await sql(`ALTER ROLE ${username} NOLOGIN`);
+          await closeConnections(username);
+        },
+        end: async ({ url }) => void (await sql(`ALTER ROLE ${new URL(url).username} LOGIN`)),
+      },
     },
     waits: { locked },
     losses: {
