@@ -166,6 +166,23 @@ test('logs a rejection under the id that the client gets, but no bytes behind a 
   expect(await metric(service, 'http_requests_in_flight')).toBe(1);
 });
 
+test.for([
+  ['a malformed chunk', '/v1/pets', 'POST /v1/pets', CHUNKED, 'hello\r\n', 400],
+  ['a malformed chunk', '/mcp', 'POST /mcp', CHUNKED, 'hello\r\n', 400],
+  ['a body that ends early', '/v1/pets', 'POST /v1/pets', length(9), '{', 400],
+] as const)(
+  'records %s of %s once, with its route and key',
+  async ([, route, line, fields, body, status], { service }) => {
+    const socket = openSocket(service.port);
+    socket.end(request(line, CREATION + fields, body));
+    expect(statusesIn(await untilClosed(socket))).toEqual([status]);
+    await expect.poll(() => metric(service, 'http_requests_in_flight')).toBe(1);
+    expect(service.logged.filter((logged) => logged['route'] !== '/metrics')).toMatchObject([
+      { method: 'POST', route, status, holder: expect.any(String), error: 'invalid_request' },
+    ]);
+  },
+);
+
 test("a rejection of a body has the request's id", async ({ service: { raw } }) => {
   const fields = `${CREATION}X-Request-Id: sent\r\n${CHUNKED}`;
   expect(await raw(request('POST /v1/pets', fields, 'hello\r\n'))).toMatch(/^x-request-id: sent\r$/im);

@@ -26,6 +26,8 @@ export interface ServedRequest {
   fields: HeaderFields;
   /** What `respond` has made. */
   response: Response | null;
+  /** What the server has sent instead of the response, for the record. */
+  rejection: Pick<RequestRecord, 'error' | 'status' | 'bytes'> | null;
   /**
    * Reads the body, which middleware may have read before. The request does not count for load shedding meanwhile: its client
    * decides how long that takes.

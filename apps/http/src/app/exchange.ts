@@ -48,7 +48,7 @@ export interface Exchange {
   readonly middleware: Middleware;
   /** Rejects requests with 503 while too many are in flight. */
   readonly shedLoad: Middleware;
-  /** The response to a request that the application does not get. */
+  /** The response to a request that the application does not get, or that the server rejects while the application serves it. */
   reject(error: unknown, sender: Sender): Reply;
 }
 
@@ -96,8 +96,16 @@ export function createExchange({
           receiving -= 1;
         }
       }
-      const served: ServedRequest = { incoming, record, fields: SECURITY_FIELDS, response: null, readBody };
+      const served: ServedRequest = {
+        incoming,
+        record,
+        fields: SECURITY_FIELDS,
+        response: null,
+        rejection: null,
+        readBody,
+      };
       c.set('served', served);
+      incoming.served = served;
       inFlight += 1;
       unrecorded += 1;
       try {
@@ -113,6 +121,7 @@ export function createExchange({
       // Middleware matches every method.
       record.route = matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? UNMATCHED;
       await endOfTurn();
+      if (served.rejection !== null) Object.assign(record, served.rejection);
       notify(record);
       unrecorded -= 1;
       if (unrecorded === 0) allRecorded?.resolve();
@@ -122,10 +131,12 @@ export function createExchange({
       return next();
     },
     reject(error, sender) {
-      const record = beginRecord(sender, sender.method ?? '-', trustedProxies);
+      const { served } = sender;
+      const record = served?.record ?? beginRecord(sender, sender.method ?? '-', trustedProxies);
       const { status, headers, body } = errorResponse(error);
-      const route = sender.method === undefined ? UNPARSABLE : UNMATCHED;
-      notify(Object.assign(record, { error, status, route, bytes: Buffer.byteLength(body) }));
+      const rejection = { error, status, bytes: Buffer.byteLength(body) };
+      if (served !== undefined) served.rejection = rejection;
+      else notify(Object.assign(record, rejection, { route: sender.method === undefined ? UNPARSABLE : UNMATCHED }));
       return { status, headers: { ...SECURITY_FIELDS, ...headers, 'x-request-id': record.id }, body };
     },
   };

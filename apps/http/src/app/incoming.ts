@@ -1,3 +1,4 @@
+import type { ServedRequest } from './env.ts';
 import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE } from './errors.ts';
 import { BODY_MAX_BYTES } from './messages.ts';
 
@@ -13,6 +14,8 @@ export interface Incoming {
    * @throws HttpError `payload_too_large`; `invalid_request` if the body is malformed, late or cut off.
    */
   readBody(): Promise<Buffer>;
+  /** Set by the application that serves it, for the record of a rejection that the server sends meanwhile. */
+  served?: ServedRequest;
 }
 
 /** The request of a Fetch API request, whose body is counted while it is read. */
