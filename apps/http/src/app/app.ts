@@ -5,7 +5,7 @@ import { except } from 'hono/combine';
 import { requireKey } from './auth.ts';
 import { allowOrigins } from './cors.ts';
 import { docs } from './docs.ts';
-import type { Env } from './env.ts';
+import type { Env, Middleware } from './env.ts';
 import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { mcp } from './mcp.ts';
@@ -112,14 +112,14 @@ export function createApp({
     app.use(keepHeaders);
   }
 
-  for (const { method, path, headers } of operations) {
+  const admission: [Middleware, ...Middleware[]] = [exchange.shedLoad, requireKey(authenticate)];
+  if (rateLimit > 0) admission.push(limitRate(createRateLimit(rateLimit)));
+  for (const { method, path, headers, handle } of operations) {
     // Before the key is checked: rejections have these fields, too.
     if (headers !== undefined) app[method](routeOf(path), addHeaders(headers));
+    app[method](routeOf(path), ...admission, handle);
   }
-  const admission = [exchange.shedLoad, requireKey(authenticate)];
-  if (rateLimit > 0) admission.push(limitRate(createRateLimit(rateLimit)));
   for (const path of [`${basePath}/*`, '/mcp']) app.use(path, ...admission);
-  for (const { method, path, handle } of operations) app[method](routeOf(path), handle);
   app.post('/mcp', mcp({ catalogue, corsOrigins, version }));
 
   app.get('/livez', (c) => respond(c, json('{"status":"live"}')));

@@ -1,5 +1,6 @@
+import type { Context } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import type { Middleware, ServedRequest } from './env.ts';
+import type { Env, Middleware, ServedRequest } from './env.ts';
 import { BODY_IS_TOO_LARGE, errorResponse, type HeaderFields, OVERLOADED, type Reply } from './errors.ts';
 import { fromFetch } from './incoming.ts';
 import { BODY_MAX_BYTES } from './messages.ts';
@@ -118,8 +119,7 @@ export function createExchange({
       if (c.res !== served.response) addMissingFields(c, served);
       record.status = c.res.status;
       record.key = c.get('key') ?? null;
-      // Middleware matches every method.
-      record.route = matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? UNMATCHED;
+      record.route = routeOf(c);
       await endOfTurn();
       if (served.rejection !== null) Object.assign(record, served.rejection);
       notify(record);
@@ -140,4 +140,11 @@ export function createExchange({
       return { status, headers: { ...SECURITY_FIELDS, ...headers, 'x-request-id': record.id }, body };
     },
   };
+}
+
+/** The route whose handler responded, or would have if middleware had let the request through. */
+function routeOf(c: Context<Env>): string {
+  // Middleware matches every method.
+  const route = matchedRoutes(c).find(({ method }, index) => index >= c.req.routeIndex && method !== 'ALL');
+  return route?.path ?? UNMATCHED;
 }
