@@ -4,10 +4,12 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import type { Clock } from '@animal-store/domain';
+import { type Clock, createCatalogue } from '@animal-store/domain';
 import { mapPorts, type PortMethod, type Storage } from '@animal-store/domain/ports';
+import type { Authenticate } from '@animal-store/domain/transport';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, expect, onTestFinished } from 'vitest';
+import { type AppOptions, createApp } from '../src/app/app.ts';
 import { compose, type Parts, TOKENS } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
 import { type Listener, type ServerOptions, startServer } from '../src/server/server.ts';
@@ -98,10 +100,11 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Absent: an empty one. */
   readonly storage?: Storage;
+  readonly initApp?: AppOptions['initApp'];
 }
 
 /** Puts a service together. */
-function put(environment: Environment, { clock = Date.now, storage = storageWith() }: ServiceOptions) {
+function put(environment: Environment, { clock = Date.now, storage = storageWith(), initApp }: ServiceOptions) {
   const configuration = readConfiguration({ API_KEYS: `${KEY},${OTHER_KEY}`, ...environment });
   const unexpectedErrors: unknown[] = [];
   const logged: Record<string, unknown>[] = [];
@@ -117,7 +120,14 @@ function put(environment: Environment, { clock = Date.now, storage = storageWith
     dropped: () => 0,
   };
   const parts = { configuration, storage, clock, log, version: { version: '1.2.3' }, isStopping: () => false };
-  return { container: compose(parts), configuration, observed: { unexpectedErrors, logged } };
+  const container = compose(parts);
+  if (initApp !== undefined) {
+    const catalogue = createCatalogue(storage.pets);
+    const authenticate: Authenticate = async (key) => (key === KEY ? { id: 'key', holder: 'holder' } : null);
+    const app = createApp({ catalogue, authenticate, exchange: container.resolve(TOKENS.exchange), initApp });
+    container.register(TOKENS.app, { useValue: app });
+  }
+  return { container, configuration, observed: { unexpectedErrors, logged } };
 }
 
 export function startApp(environment: Environment = {}, options: ServiceOptions = {}): App & Observed {

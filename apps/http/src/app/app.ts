@@ -62,7 +62,10 @@ export interface AppOptions {
   readonly isStopping?: () => boolean;
   /** What `/metrics` responds with. Without it there is no such path. */
   readonly metrics?: { readonly contentType: string; read(): Promise<string> };
-  /** As that of Hono's `createFactory`: registers middleware before the routes. */
+  /**
+   * As that of Hono's `createFactory`: registers middleware before the routes, by `app.use`. It reads bodies by methods of
+   * `c.req`, not of `c.req.raw`, whose body is gone then.
+   */
   readonly initApp?: ((app: Hono<Env>) => void) | undefined;
 }
 

@@ -84,12 +84,17 @@ export function createExchange({
     },
     async middleware(c, next) {
       // `app.request()` gives no environment.
-      const incoming = c.env?.serverRequest ?? fromFetch(c.req.raw);
+      const received = c.req.raw;
+      const incoming = c.env?.serverRequest ?? fromFetch(received);
       const record = beginRecord(incoming, c.req.method, trustedProxies);
       async function readBody(): Promise<Buffer> {
         receiving += 1;
         try {
-          if (!c.req.raw.bodyUsed) return await incoming.readBody();
+          const { raw } = c.req;
+          if (raw === received && !incoming.bodyUsed) return await incoming.readBody();
+          // Middleware has replaced the request, or read a clone of it.
+          if (!raw.bodyUsed) return await fromFetch(raw).readBody();
+          // Hono keeps what middleware has read by its methods.
           const body = Buffer.from(await c.req.arrayBuffer());
           if (body.length > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
           return body;

@@ -8,6 +8,8 @@ export interface Incoming {
   readonly clientAddress: string | null;
   /** The value of a header field, by its lower-case name; those of repeated fields are joined with a comma and a space. */
   header(name: string): string | undefined;
+  /** Whether something has begun to read the body, as in the Fetch API. */
+  readonly bodyUsed: boolean;
   /**
    * Reads the body, of which no more than {@link BODY_MAX_BYTES} are kept.
    *
@@ -23,6 +25,9 @@ export function fromFetch(request: Request): Incoming {
   return {
     clientAddress: null,
     header: (name) => request.headers.get(name) ?? undefined,
+    get bodyUsed() {
+      return request.bodyUsed;
+    },
     async readBody() {
       if (Number(request.headers.get('content-length')) > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
       const chunks: Uint8Array[] = [];

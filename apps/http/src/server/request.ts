@@ -27,6 +27,11 @@ export class NodeRequest extends IncomingMessage {
   }
 
   /** As in `Incoming`. */
+  get bodyUsed(): boolean {
+    return this.readableFlowing !== null;
+  }
+
+  /** As in `Incoming`. */
   async readBody(): Promise<Buffer> {
     // Absent if the body is chunked.
     const declared = Number(this.headers['content-length'] ?? BODY_MAX_BYTES);

@@ -95,6 +95,8 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     // Node emits `close` after `finish`, and also if the connection is lost.
     response.on('close', () => {
       waiting.shift();
+      // Node discards the rest of a body only if nothing has begun to read it.
+      if (!request.complete) request.removeAllListeners('data').resume();
       if (waiting[0] !== undefined) serve(waiting[0]);
     });
     if (waiting.push(response) === 1) serve(response);
