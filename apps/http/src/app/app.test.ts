@@ -135,6 +135,15 @@ describe('a route of a program', () => {
     expect([rejected.status, rejected.headers.get('allow')]).toEqual([405, 'PUT']);
   });
 
+  test.each(['GET', 'HEAD'])('that finds nothing is 404 to %s', async (method) => {
+    const { app } = createRecorder({ initApp: (app) => app.get('*', (_, next) => next()) });
+    app.get('/own', (c) => c.notFound());
+    for (const path of ['/own', '/nothing']) {
+      const { status, headers } = await app.request(path, { method });
+      expect([status, headers.has('allow')]).toEqual([404, false]);
+    }
+  });
+
   test('needs a key below the base path', async () => {
     const { app, records } = createRecorder();
     app.get('/v1/own', (c) => c.text(c.get('key').holder));

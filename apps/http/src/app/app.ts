@@ -151,7 +151,7 @@ export function createApp({
 }
 
 /**
- * Responds with 405 if routes serve the path with other methods, otherwise with 404.
+ * Responds with 405 if routes serve the path with other methods only, otherwise with 404.
  *
  * @param paths For the message.
  */
@@ -163,7 +163,9 @@ function rejectUnrouted(app: Hono<Env>, paths: readonly string[]): NotFoundHandl
     const allowed = [...methods].filter((method) =>
       app.router.match(method, c.req.path)[0].some(([[, route]]) => route.method === method),
     );
-    if (allowed.length === 0) return respondToError(new HttpError('not_found', CLIENT_MESSAGES.noPath(paths)), c);
+    const sent = c.req.method === 'HEAD' ? 'GET' : c.req.method;
+    if (allowed.length === 0 || allowed.includes(sent))
+      return respondToError(new HttpError('not_found', CLIENT_MESSAGES.noPath(paths)), c);
     const allow = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method)).join(', ');
     return respondToError(new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow }), c);
   };
