@@ -106,7 +106,9 @@ function createListener(app: Hono<Env>, exchange: Exchange): Listener {
     const { status, headers, body } = exchange.reject(error, sender);
     return new Response(body, { status, headers });
   }
-  return getRequestListener(
+  // @hono/node-server names no request to `errorHandler`, which it calls for a RequestError before the listener returns.
+  let latest: Sender;
+  const listener = getRequestListener(
     (request, env) => {
       const incoming = env.incoming as NodeRequest;
       return incoming.namesHost ? app.fetch(request, { serverRequest: incoming }) : respondTo(BAD_TARGET, incoming);
@@ -117,7 +119,12 @@ function createListener(app: Hono<Env>, exchange: Exchange): Listener {
       // Of a request without a Host field.
       hostname: 'localhost',
       // Handlers do not throw. @hono/node-server rejects a Host field or a target that makes no URL.
-      errorHandler: (error) => respondTo(error instanceof RequestError ? BAD_TARGET : error, { clientAddress: null }),
+      errorHandler: (error) =>
+        error instanceof RequestError ? respondTo(BAD_TARGET, latest) : respondTo(error, { clientAddress: null }),
     },
   );
+  return (request, response) => {
+    latest = request;
+    return listener(request, response);
+  };
 }

@@ -183,6 +183,23 @@ test.for([
   },
 );
 
+test('logs a Host field or a target that is malformed with the id, the method and the address of its client', async ({
+  service: { raw, logged },
+}) => {
+  for (const line of ['GET ftp://example.org/livez', 'OPTIONS *', 'GET /livez', 'GET /\\livez']) {
+    const host = line === 'GET /livez' ? 'a b' : 'x';
+    const text = await raw(`${line} HTTP/1.1\r\nHost: ${host}\r\nX-Request-Id: sent\r\n${CLOSE}\r\n`);
+    expect(statusesIn(text)).toEqual([400]);
+  }
+  const line = { route: 'unmatched', status: 400, client: '127.0.0.1' };
+  expect(logged).toMatchObject([
+    { ...line, method: 'GET', requestId: 'sent' },
+    { ...line, method: 'OPTIONS', requestId: 'sent' },
+    { ...line, method: 'GET', requestId: 'sent' },
+    { ...line, method: 'GET', requestId: 'sent' },
+  ]);
+});
+
 test("a rejection of a body has the request's id", async ({ service: { raw } }) => {
   const fields = `${CREATION}X-Request-Id: sent\r\n${CHUNKED}`;
   expect(await raw(request('POST /v1/pets', fields, 'hello\r\n'))).toMatch(/^x-request-id: sent\r$/im);
