@@ -1,10 +1,12 @@
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue } from '@animal-store/domain';
 import { basicAuth } from 'hono/basic-auth';
+import { setCookie } from 'hono/cookie';
 import { HTTPException } from 'hono/http-exception';
 import { describe, expect } from 'vitest';
 import { errorLike, startApp, test } from '../../test/service.ts';
 import { type AppOptions, createApp } from './app.ts';
+import { OVERLOADED } from './errors.ts';
 import { createExchange, type ExchangeOptions } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
 import type { RequestRecord } from './record.ts';
@@ -72,6 +74,34 @@ describe('a middleware of a program', () => {
     expect([response.status, fieldsOf(response)]).toMatchObject([
       status,
       { 'x-request-id': 'mine', 'x-before': 'a', 'x-after': 'b' },
+    ]);
+  });
+
+  test.each([
+    [200, '/v1/pets', AUTHORIZED],
+    [401, '/v1/pets', {}],
+    [403, '/own', {}],
+    [503, '/own?busy', {}],
+  ])('of initApp may set fields and cookies before a %d of %s', async (status, path, headers) => {
+    const { app } = createRecorder({
+      initApp(app) {
+        app.use((c, next) => {
+          setCookie(c, 'a', '1');
+          setCookie(c, 'b', '2');
+          c.header('x-shop', 'yes');
+          c.header('cache-control', 'max-age=60');
+          return next();
+        });
+        app.use('/own', (c) => {
+          throw c.req.query('busy') === undefined ? new HTTPException(403) : OVERLOADED;
+        });
+      },
+    });
+    const response = await app.request(path, { headers: { 'x-request-id': 'mine', ...headers } });
+    expect([response.status, response.headers.getSetCookie(), fieldsOf(response)]).toMatchObject([
+      status,
+      ['a=1; Path=/', 'b=2; Path=/'],
+      { ...FIELDS, 'x-shop': 'yes', 'cache-control': 'max-age=60' },
     ]);
   });
 

@@ -111,8 +111,9 @@ export function createApp({
   // Hono's CORS copies bodies: 1.4 MB of the documentation, which scripts of other origins do not need.
   if (corsOrigins.size > 0) app.use(except('/docs/*', allowOrigins(corsOrigins)));
   if (initApp !== undefined) {
-    initApp(app);
+    // Needed before all middleware that calls `c.header` before `next`.
     app.use(keepHeaders);
+    initApp(app);
   }
 
   const admission: [Middleware, ...Middleware[]] = [exchange.shedLoad, requireKey(authenticate)];

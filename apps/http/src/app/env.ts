@@ -24,6 +24,8 @@ export interface ServedRequest {
   readonly record: RequestRecord;
   /** Header fields of the response, whatever it is. Middleware adds to them before it calls `next`. */
   fields: HeaderFields;
+  /** Whether a response has what middleware sets by `c.header` before it calls `next`. */
+  keepsHeaders: boolean;
   /** What `respond` has made. */
   response: Response | null;
   /** What the server has sent instead of the response, for the record. */

@@ -106,6 +106,7 @@ export function createExchange({
         incoming,
         record,
         fields: SECURITY_FIELDS,
+        keepsHeaders: false,
         response: null,
         rejection: null,
         readBody,

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import type { StatusCode } from 'hono/utils/http-status';
 import type { Env, Middleware, ServedRequest } from './env.ts';
 import { errorResponse, type Reply } from './errors.ts';
 
@@ -9,25 +10,30 @@ import { errorResponse, type Reply } from './errors.ts';
  */
 export function respond(c: Context<Env>, reply: Reply<string | Uint8Array<ArrayBuffer> | null>): Response {
   const served = c.get('served');
-  const { fields, record } = served;
+  const { fields, record, keepsHeaders } = served;
   const { status, headers, body } = reply;
   record.bytes = body === null ? 0 : Buffer.byteLength(body);
   // An empty text would get a Content-Type.
   const content = body === '' ? null : body;
+  // `addMissingFields` adds the rest.
+  if (keepsHeaders) return c.newResponse(content, status as StatusCode, { ...headers });
   served.response = new Response(content, { status, headers: { ...fields, ...headers, 'x-request-id': record.id } });
   return served.response;
 }
 
-/** Keeps what middleware has set by `c.header` before it called `next`: `respond` does not see it. */
+/** Makes `respond` keep what middleware behind this one sets by `c.header` before it calls `next`, on the slower path. */
 export const keepHeaders: Middleware = (c, next) => {
-  const served = c.get('served');
-  served.fields = { ...served.fields, ...Object.fromEntries(c.body(null).headers) };
+  c.get('served').keepsHeaders = true;
   return next();
 };
 
 /** For `app.onError`: the response to a request that ended in an error, with an Error body unless it is Hono's own. */
 export function respondToError(error: unknown, c: Context<Env>): Response {
-  if (error instanceof HTTPException) return error.getResponse();
+  if (error instanceof HTTPException) {
+    const response = error.getResponse();
+    // The exception's own response lacks what middleware has set by `c.header`.
+    return c.newResponse(response.body, response);
+  }
   c.get('served').record.error = error;
   return respond(c, errorResponse(error));
 }
