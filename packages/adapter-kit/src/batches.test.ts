@@ -183,6 +183,31 @@ describe('createBatches', () => {
     expect(await calls[next as number]).toBe(next);
   });
 
+  test('serves again 4.4 seconds after 10 batches that never end have begun, and rejects their items', async () => {
+    const { begun, call } = batches({ maxItems: 1 });
+    const lost: Promise<unknown>[] = [];
+    for (let item = 0; item < 10; item += 1) {
+      lost.push(...(await call(item)));
+      vi.advanceTimersByTime(TIMEOUT);
+      await settle();
+    }
+    vi.advanceTimersByTime(4_399 - 10 * TIMEOUT);
+    const [next] = await call(10);
+    expect(begun).toHaveLength(10);
+    vi.advanceTimersByTime(1);
+    await settle();
+    expect(begun).toHaveLength(11);
+    await begun[10]?.end((item) => item);
+    expect(await next).toBe(10);
+    expect(await lost[0]).toBe('no response within 4400 ms');
+    // A late end changes nothing.
+    await begun[0]?.end(fail);
+    vi.advanceTimersByTime(10 * TIMEOUT);
+    await settle();
+    for (const item of [11, 12]) await call(item);
+    expect(begun).toHaveLength(12);
+  });
+
   const fewResults = new TypeError('the work of a batch has no 2 results');
   test.each<[() => unknown, Error]>([
     [fail, new TypeError('down')],

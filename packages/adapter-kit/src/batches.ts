@@ -30,6 +30,9 @@ export interface BatchOptions {
 /** How many batches of each parallel one may have begun and not ended: more would fill the memory if none ends. */
 const MAX_UNENDED = 10;
 
+/** In milliseconds: a batch that takes longer counts as ended. A driver without a timeout waits for a dead connection for ever. */
+const MAX_TIME = 2 * BUDGET.call;
+
 /** A call that waits for its batch. */
 interface Waiting<T, R> {
   readonly item: T;
@@ -81,7 +84,7 @@ export function createBatches<T, R>(
     try {
       const items = batch.map(({ item }) => item);
       // The call that came first gives up first.
-      const results = await work(items, (batch[0] as Waiting<T, R>).deadline);
+      const results = await withTimeout(work(items, (batch[0] as Waiting<T, R>).deadline), MAX_TIME);
       if (results?.length !== batch.length) throw new TypeError(`the work of a batch has no ${batch.length} results`);
       for (const [index, { resolve, reject }] of batch.entries()) {
         const result = results[index] as R | Error;
