@@ -63,8 +63,9 @@ export interface AppOptions {
   /** What `/metrics` responds with. Without it there is no such path. */
   readonly metrics?: { readonly contentType: string; read(): Promise<string> };
   /**
-   * As that of Hono's `createFactory`: registers middleware before the routes, by `app.use`. It reads bodies by methods of
-   * `c.req`, not of `c.req.raw`, whose body is gone then.
+   * As that of Hono's `createFactory`: registers middleware before the routes, by `app.use`. That of the service is given in
+   * `composition.ts`. Middleware reads bodies by methods of `c.req`, not of `c.req.raw`, whose body is gone then. No key is
+   * checked before it, so own routes are better added to the application that `createApp` returns.
    */
   readonly initApp?: ((app: Hono<Env>) => void) | undefined;
 }
@@ -79,6 +80,7 @@ const json = (body: string): Reply => ({ status: 200, headers: JSON_TYPE, body }
 /**
  * The service as a Hono application, for any runtime. A program adds routes to it as to any other; below the base path they
  * need a key. Hono runs middleware for the routes that are registered after it, so that for all requests comes with `initApp`.
+ * A program in TypeScript runs with the sources: `node_modules/.bin/node --conditions=@animal-store/source own.ts`.
  *
  * @example
  * const app = createApp({
