@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { bodyLimit } from 'hono/body-limit';
 import { describe, expect, test } from 'vitest';
+import type { AppOptions } from '../src/app/app.ts';
 import type { Middleware } from '../src/app/env.ts';
 import {
   AUTHORIZATION,
@@ -73,4 +75,21 @@ test('a body that middleware reads by c.req.raw is gone: the operation responds 
   const { raw, unexpectedErrors } = await startService({}, { initApp: (app) => app.use(read) });
   expect(statusesIn(await raw(request('POST /v1/pets', CREATION + length(REX.length), REX)))).toEqual([500]);
   expect(unexpectedErrors).toEqual([expect.objectContaining({ message: 'Body is unusable' })]);
+});
+
+test('a body that a route cancels is the last of its connection', async () => {
+  const initApp: AppOptions['initApp'] = (app) =>
+    app.post('/own', async (c) => {
+      await c.req.raw.body?.cancel();
+      return c.text('canceled');
+    });
+  const { port } = await startService({}, { initApp });
+  const socket = openSocket(port);
+  socket.write(request('POST /own', length(300_000), ' '.repeat(300_000)) + request('GET /livez', CLOSE));
+  // Otherwise an inactive connection is closed after 35 seconds.
+  const [received] = await Promise.all([
+    untilClosed(socket),
+    once(socket, 'close', { signal: AbortSignal.timeout(20_000) }),
+  ]);
+  expect(statusesIn(received)).toEqual([200]);
 });

@@ -80,12 +80,13 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   });
 
   function accept(request: NodeRequest, response: NodeResponse): void {
-    const connection = connections.get(request.socket);
+    const { socket } = request;
+    const connection = connections.get(socket);
     // Its socket is closed.
     if (connection === undefined) return;
     const { waiting } = connection;
     if (waiting.length === WAITING_MAX) {
-      request.socket.destroy();
+      socket.destroy();
       onDrop('requests');
       return;
     }
@@ -96,7 +97,11 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     response.on('close', () => {
       waiting.shift();
       // Node discards the rest of a body only if nothing has begun to read it.
-      if (!request.complete) request.removeAllListeners('data').resume();
+      if (!request.complete) {
+        // The rest of one that was canceled can't be read.
+        if (request.destroyed) socket.destroySoon();
+        else request.removeAllListeners('data').resume();
+      }
       if (waiting[0] !== undefined) serve(waiting[0]);
     });
     if (waiting.push(response) === 1) serve(response);
