@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { PrimaryTerm } from './primary.ts';
 import { createReadBarrier } from './read-barrier.ts';
 
@@ -43,6 +43,26 @@ describe('createReadBarrier', () => {
     state.confirm = async () => {};
     expect(await state.read()).toBe('a');
     expect(state.steps).toEqual(['confirm a', 'confirm a', 'read a']);
+  });
+
+  test('reads although an earlier confirmation never ends, and ignores its late failure', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const state = barrierOn(termOf('a'));
+    const { promise, reject } = Promise.withResolvers<void>();
+    state.confirm = () => promise;
+    const lost = [state.read(), state.read()].map((read) => expect(read).rejects.toThrow('socket closed'));
+    vi.advanceTimersByTime(299);
+    lost.push(expect(state.read()).rejects.toThrow('socket closed'));
+    expect(state.steps).toEqual(['confirm a']);
+    await vi.advanceTimersByTimeAsync(1);
+    state.confirm = async () => {};
+    expect(await Promise.all([state.read(), state.read()])).toEqual(['a', 'a']);
+    reject(new Error('socket closed'));
+    await Promise.all(lost);
+    expect(await state.read()).toBe('a');
+    expect(state.steps).toEqual(['confirm a', 'confirm a', 'read a', 'read a', 'read a']);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test('gives up if the primary changes during every read', async () => {

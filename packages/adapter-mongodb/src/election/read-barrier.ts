@@ -1,4 +1,6 @@
+import { withTimeout } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
+import { TIME_LIMITS } from '../limits.ts';
 import type { PrimaryTerm } from './primary.ts';
 
 /** Runs a read, and resolves to a result that contains every write acknowledged before. */
@@ -28,6 +30,16 @@ export function createReadBarrier(currentTerm: () => PrimaryTerm | null, confirm
   let confirmedTerm: PrimaryTerm | null = null;
   let confirming: Promise<void> | null = null;
 
+  /** Confirms for all reads that come within the time of a batch: on a dead connection a confirmation may never end. */
+  function confirmOnce(): Promise<void> {
+    const end = () => {
+      if (confirming === shared) confirming = null;
+    };
+    const shared = confirmCurrentTerm().finally(end);
+    withTimeout(shared, TIME_LIMITS.batch).catch(end);
+    return shared;
+  }
+
   async function confirmCurrentTerm(): Promise<void> {
     const term = currentTerm();
     await confirm();
@@ -39,9 +51,7 @@ export function createReadBarrier(currentTerm: () => PrimaryTerm | null, confirm
     for (let step = 1; step <= MAX_STEPS; step += 1) {
       const term = currentTerm();
       if (term === null || term !== confirmedTerm) {
-        confirming ??= confirmCurrentTerm().finally(() => {
-          confirming = null;
-        });
+        confirming ??= confirmOnce();
         await confirming;
       } else {
         const result = await read();
