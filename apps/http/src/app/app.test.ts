@@ -128,6 +128,24 @@ describe('a middleware of a program', () => {
     ]);
   });
 
+  test.each([new Error('late'), new HTTPException(500), 'late'])(
+    'that fails after a response leaves nothing of it',
+    async (error) => {
+      const { app, records } = createRecorder({
+        initApp: (app) =>
+          app.use(async (_, next) => {
+            await next();
+            throw error;
+          }),
+      });
+      const response = await app.request('/docs/swagger-ui.css', { headers: { 'x-request-id': 'mine' } });
+      const { length } = await response.text();
+      const { etag, 'content-length': declared = String(length), ...fields } = fieldsOf(response);
+      expect([response.status, etag, declared, fields]).toMatchObject([500, undefined, String(length), FIELDS]);
+      expect(records).toMatchObject([{ status: 500, bytes: length === 0 ? undefined : length }]);
+    },
+  );
+
   test('may read the body before an operation does, which keeps its limit', async () => {
     for (const read of ['json', 'text', 'arrayBuffer', 'blob'] as const) {
       const { app } = createRecorder({

@@ -29,12 +29,18 @@ export const keepHeaders: Middleware = (c, next) => {
 
 /** For `app.onError`: the response to a request that ended in an error, with an Error body unless it is Hono's own. */
 export function respondToError(error: unknown, c: Context<Env>): Response {
+  const { record } = c.get('served');
+  if (c.finalized) {
+    // Hono would add the fields of the response that was made before, its Content-Length among them.
+    c.res = undefined;
+    record.bytes = undefined;
+  }
   if (error instanceof HTTPException) {
     const response = error.getResponse();
     // The exception's own response lacks what middleware has set by `c.header`.
     return c.newResponse(response.body, response);
   }
-  c.get('served').record.error = error;
+  record.error = error;
   return respond(c, errorResponse(error));
 }
 
