@@ -1,7 +1,7 @@
 import type { ApiKey } from '@animal-store/domain';
 import { expect } from 'vitest';
 import { atOnce } from './calls.ts';
-import { apiKey, everyKey, inOrderOfKeyIds } from './samples.ts';
+import { apiKey, everyKey, FARTHEST_TIME, inOrderOfKeyIds } from './samples.ts';
 import type { StorageTest } from './storage-under-test.ts';
 
 const UNKNOWN_ID = '0123456789abcdef';
@@ -16,6 +16,12 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
       apiKey({ holder: `z${' '.repeat(98)}z`, expiresAt: Date.UTC(275_760, 0) - 1 }),
       apiKey({ createdAt: 0, revokedAt: 1, lastUsedAt: 2 }),
       apiKey({ expiresAt: 0, revokedAt: 0, lastUsedAt: 0 }),
+      apiKey({
+        createdAt: -FARTHEST_TIME,
+        expiresAt: FARTHEST_TIME,
+        revokedAt: FARTHEST_TIME,
+        lastUsedAt: -FARTHEST_TIME,
+      }),
     ]) {
       expect(await keys.find(record.digest)).toBeNull();
       await keys.add(record);

@@ -9,6 +9,7 @@ import { expectNoLateCreations } from './late-creations.ts';
 import {
   added,
   everyPage,
+  FARTHEST_TIME,
   idempotencyKeys,
   idempotencyOf,
   LONGEST_NAME,
@@ -73,7 +74,8 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
       const others = any.map(([pet, key], index): StoredPet => {
         const idempotency = key && idempotencyOf(pet, { ...key, key: `${index}${key.key}`.slice(0, 255) });
         const id = BigInt(2 * index + 10_001);
-        return { id, ...pet, createdAt: createdAt + index, ...(idempotency && { idempotency }) };
+        const time = [FARTHEST_TIME, -FARTHEST_TIME][index] ?? createdAt + index;
+        return { id, ...pet, createdAt: time, ...(idempotency && { idempotency }) };
       });
       await archive.restore(longest);
       await archive.restore(others);

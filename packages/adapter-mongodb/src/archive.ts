@@ -1,6 +1,6 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
-import { decodeDocument, type PetDocument, type Query } from './documents.ts';
+import { decodeDocument, type PetDocument, type Query, timeOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import type { Insertions } from './insert.ts';
 import { rangeOf } from './pets.ts';
@@ -27,11 +27,9 @@ function documentOf({ id, createdAt, ...pet }: StoredPet): PetDocument {
   return { _id: id, ...pet, createdAt: new Date(createdAt) };
 }
 
-/** The latest Date. A BSON date can be outside that range: no Date has it then. */
-const LATEST = 8_640_000_000_000_000;
-
 function storedPetOf(document: Buffer): StoredPet {
   const { _id: id, createdAt, ...pet } = decodeDocument(document);
   const time = createdAt.getTime();
-  return { id, ...pet, createdAt: Number.isNaN(time) ? LATEST : time };
+  // An invalid Date does not say on which side it is.
+  return { id, ...pet, createdAt: timeOf(Number.isNaN(time) ? Number.POSITIVE_INFINITY : time) };
 }

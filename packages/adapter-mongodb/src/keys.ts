@@ -2,7 +2,7 @@ import { currentDeadline, type Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
-import type { KeyDocument } from './documents.ts';
+import { type KeyDocument, timeOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import { isDuplicateKey } from './failures.ts';
 import { requireTime } from './limits.ts';
@@ -84,15 +84,15 @@ function documentOf({ id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }
   };
 }
 
-const numberOrNull = (time: unknown) => (time === null ? null : Number(time));
+const timeOrNull = (time: unknown) => (time === null ? null : timeOf(Number(time)));
 
 function apiKeyOf({ _id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }: ReadKey): ApiKey {
   return {
     id: _id,
     ...rest,
-    createdAt: Number(createdAt),
-    expiresAt: numberOrNull(expiresAt),
-    revokedAt: numberOrNull(revokedAt),
-    lastUsedAt: numberOrNull(lastUsedAt),
+    createdAt: timeOf(Number(createdAt)),
+    expiresAt: timeOrNull(expiresAt),
+    revokedAt: timeOrNull(revokedAt),
+    lastUsedAt: timeOrNull(lastUsedAt),
   };
 }

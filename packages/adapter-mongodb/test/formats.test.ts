@@ -92,7 +92,7 @@ describeWithMongo('a stored document', () => {
     const toDate = (milliseconds: bigint) => ({ $toDate: { $literal: milliseconds } });
     await change('pets', { createdAt: toDate(2n ** 63n - 1n) });
     await change('api_keys', { createdAt: toDate(-(2n ** 63n)), expiresAt: toDate(2n ** 63n - 1n) });
-    const times = { createdAt: -(2 ** 63), expiresAt: 2 ** 63, revokedAt: null };
+    const times = { createdAt: -8_640_000_000_000_000, expiresAt: 8_640_000_000_000_000, revokedAt: null };
     const list = () => keys.list({ after: '', limit: 9 });
     expect(await list()).toMatchObject([times, times]);
     expect(await keys.find(digest)).toMatchObject(times);

@@ -4,15 +4,19 @@ import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Database } from './open.ts';
 import { LOGGED, type Statement, statement } from './statements.ts';
 
+/** The first time that the server stores, 24 November 4714 BC, in milliseconds since the epoch. */
+const FIRST = -210_866_803_200_000;
+
 /**
- * A time of the domain, in whole milliseconds since the epoch, as the server stores it. Days and milliseconds stay exact;
- * `to_timestamp` rounds times after the year 141,000.
+ * A time of the domain, in whole milliseconds since the epoch, as the server stores it: an earlier one than its first as
+ * `-infinity`. Days and milliseconds stay exact; `to_timestamp` rounds times after the year 141,000.
  */
 export const toTime = (value: string) =>
-  `(timestamp 'epoch' + ${value}::bigint / 86400000 * interval '1 day' + ${value}::bigint % 86400000 * interval '1 ms')
-    AT TIME ZONE 'UTC'`;
+  `CASE WHEN ${value}::bigint < ${FIRST} THEN timestamptz '-infinity' ELSE
+    (timestamp 'epoch' + ${value}::bigint / 86400000 * interval '1 day' + ${value}::bigint % 86400000 * interval '1 ms')
+      AT TIME ZONE 'UTC' END`;
 
-/** The same time, or the last one of ECMAScript for a later one, such as `infinity`. */
+/** The same time, or the farthest one of ECMAScript for one beyond it, such as `infinity`. */
 export const fromTime = (column: string) =>
   `CASE WHEN ${column} IS NOT NULL THEN
     greatest(-864e13, least(864e13, round(extract(epoch FROM ${column}) * 1000)))::bigint END`;

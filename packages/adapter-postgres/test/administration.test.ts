@@ -171,11 +171,15 @@ describeWithPostgres('a change by an administrator', () => {
 const LAST = 864e13;
 
 describeWithPostgres('stored rows', () => {
-  test('keep their times to the millisecond, up to the last one of ECMAScript', async () => {
+  test('keep their times to the millisecond, from 4714 BC to the last one of ECMAScript', async () => {
     // As a database or a role may have them.
     const settings = '-c TimeZone=America/New_York -c DateStyle=German -c IntervalStyle=sql_standard';
     const { keys, archive } = await freshStorage(withOptions(freshDatabase(), settings));
-    for (const time of [-1, 0, 1, 1_795_489_371_186, 4_398_046_522_215_103, 8_639_999_997_530_866, LAST - 1, LAST]) {
+    const first = Date.UTC(-4_713, 10, 24);
+    for (const time of [
+      ...[first, -1, 0, 1, 1_795_489_371_186, 4_398_046_522_215_103],
+      ...[8_639_999_997_530_866, LAST - 1, LAST],
+    ]) {
       const digest = randomBytes(32).toString('hex');
       const times = { createdAt: time, expiresAt: time, revokedAt: null, lastUsedAt: null };
       const key = apiKey({ id: digest.slice(0, 16), digest, ...times });

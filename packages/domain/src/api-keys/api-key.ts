@@ -14,7 +14,7 @@ export interface ApiKey {
   readonly visiblePrefix: string;
   /** Whose key it is. Several keys of one holder share their idempotency keys, so that a key can be rotated. */
   readonly holder: string;
-  /** Whole milliseconds since the epoch, like all times here. */
+  /** Whole milliseconds since the epoch, in the range of a Date, like all times here. */
   readonly createdAt: number;
   /** The key is rejected from this time on; null: never. */
   readonly expiresAt: number | null;

@@ -5,7 +5,7 @@ import type { Pet } from './pet.ts';
 export interface StoredPet extends Pet {
   /** The idempotency key that it was created with, if any. */
   readonly idempotency?: Idempotency | undefined;
-  /** In whole milliseconds since the epoch. */
+  /** In whole milliseconds since the epoch, in the range of a Date. */
   readonly createdAt: number;
 }
 
