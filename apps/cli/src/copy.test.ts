@@ -33,9 +33,9 @@ async function storageWith(pets: readonly StoredPet[]): Promise<Archived> {
 /** Two storages with these pets, and the command that copies one to the other. */
 async function storages(ofSource: readonly StoredPet[], ofTarget: readonly StoredPet[] = [], isTTY = false) {
   const [source, target] = [await storageWith(ofSource), await storageWith(ofTarget)];
-  /** @param restore Instead of that of the target. */
-  const copy = (restore = target.archive.restore) => {
-    const given = { ...target, archive: { ...target.archive, restore } };
+  /** @param restore And `keys`: instead of those of the target. */
+  const copy = (restore = target.archive.restore, keys = target.keys) => {
+    const given = { ...target, keys, archive: { ...target.archive, restore } };
     return commandLine({ isTTY, storage: source, target: given }).runWith('', 'copy', '--to', 'target.db');
   };
   return { source, target, copy };
@@ -88,6 +88,31 @@ test('adds what an earlier copy lacks', async () => {
   expect(await copy()).toEqual({ out: counts(600, 600, 2), err: '', code: 0 });
   expect(await contentOf(target)).toStrictEqual(await contentOf(source));
   expect((await copy()).out).toBe(counts(0, 1_200, 2));
+});
+
+test('adds 50 API keys at once, and when it is repeated those alone that the target lacks', async () => {
+  const { source, target, copy } = await storages([]);
+  const ids = Array.from({ length: 150 }, (_, index) => index.toString(16).padStart(16, '0'));
+  const digests = ids.map((id) => id.padEnd(64, 'a'));
+  for (const [index, id] of ids.entries()) {
+    await source.keys.add({ ...apiKey('a', { lastUsedAt: index }), id, digest: digests[index] as string });
+  }
+  const added: string[] = [];
+  let [inFlight, most, isBusy] = [0, 0, true];
+  async function add(key: ApiKey): Promise<void> {
+    if (added.push(key.id) > 50 && isBusy) throw new DomainError('storage_unavailable', 'it is busy');
+    most = Math.max(most, ++inFlight);
+    await target.keys.add(key);
+    inFlight -= 1;
+  }
+  const keys = { ...target.keys, add };
+  expect(await copy(undefined, keys)).toMatchObject({ code: 1 });
+  expect(added.splice(0)).toEqual(ids.slice(0, 100));
+  isBusy = false;
+  expect(await copy(undefined, keys)).toEqual({ out: counts(0, 0, 150), err: '', code: 0 });
+  expect(added).toEqual(ids.slice(50));
+  expect(most).toBe(50);
+  expect(await contentOf(target)).toStrictEqual(await contentOf(source));
 });
 
 /** The end of a copy that prints no result. */

@@ -9,8 +9,11 @@ import { drawProgress, print } from './print.ts';
 import { createProgress } from './progress.ts';
 import { type MovableStorage, type TargetOptions, withTarget } from './storages.ts';
 
-/** How many pets a call reads or stores, and how many API keys are stored at once. */
+/** How many pets a call reads or stores. */
 const BATCH = 1_000;
+
+/** How many API keys are stored at once, each by writes of its own, all within the time limit of a call. */
+const KEY_BATCH = 50;
 
 export function addCopy(program: Command, context: Context): void {
   const { stdout, stderr, clock } = context;
@@ -57,11 +60,14 @@ async function copy(
   const isEmpty = (await target.archive.read(0n, 1)).length === 0;
   if (!isEmpty) await compare('compared');
   const keys = await keysOf(source.keys);
-  const keyOfTarget = [...(await keysOf(target.keys)).values()].find(({ id }) => !keys.has(id));
+  const stored = await keysOf(target.keys);
+  const keyOfTarget = [...stored.values()].find(({ id }) => !keys.has(id));
   if (keyOfTarget !== undefined) throw new CommandFailed(MESSAGES.keyOfTarget(keyOfTarget));
 
   const copied = await compare('copied', (pets) => target.archive.restore(pets));
-  await copyKeys([...keys.values()], target.keys);
+  // Keys that an earlier copy stored unconfirmed are confirmed with the writes before and after.
+  const lacking = [...keys.values()].filter((key) => !isDeepStrictEqual(stored.get(key.id), key));
+  await copyKeys(lacking, target.keys);
   // Ids above those of all pets: of pets that were deleted, or skipped by a restore.
   await target.archive.skipIds(await source.archive.lastId());
 
@@ -108,9 +114,9 @@ async function comparePets(
 
 /** Adds keys, with their revocations and last uses. */
 async function copyKeys(keys: readonly ApiKey[], store: ApiKeyRepository): Promise<void> {
-  for (let done = 0; done < keys.length; done += BATCH) {
+  for (let done = 0; done < keys.length; done += KEY_BATCH) {
     await Promise.all(
-      keys.slice(done, done + BATCH).map(async (key) => {
+      keys.slice(done, done + KEY_BATCH).map(async (key) => {
         await store.add(key);
         // An earlier copy may have added it.
         if (key.revokedAt !== null) await store.revoke(key.id, key.revokedAt);
