@@ -20,6 +20,7 @@ describe('parseUrl', () => {
   test.each([
     ['postgres://zoo%2F:p%3A%25:%40 %20@db1/a', { user: 'zoo/', password: 'p:%:@  ', host: 'db1' }],
     ['postgres://db1/my%40db%2F%3F%23%20%25%26', { database: 'my@db/?# %&' }],
+    ['postgres://db1/a?user=zoo&sslmode=require&user=zoo', { user: 'zoo', ssl: {} }],
     ['postgres://db1/a?ssl=true&sslmode=no-verify', { ssl: { rejectUnauthorized: false } }],
     ['postgres://db1/a?user=zoo&password=p%40+', { user: 'zoo', password: 'p@+' }],
     ['postgres://z:s%2541@db1/a?options=-c search_path%3Dzoo', { password: 's%41', options: '-c search_path=zoo' }],
@@ -101,6 +102,7 @@ describe('parseUrl', () => {
     ['PGSSLMODE', 'require', { ssl: {} }],
     ['PGSSLMODE', 'no-verify', { ssl: { rejectUnauthorized: false } }],
     ['PGSSLMODE', '', { ssl: false }],
+    ['PGSSLMODE', 'allow', { ssl: false }],
   ])('uses %s = %s if the URL says nothing about it', (name, value, config) => {
     vi.stubEnv(name, value);
     onTestFinished(() => void vi.unstubAllEnvs());

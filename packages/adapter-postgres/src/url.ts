@@ -79,7 +79,7 @@ function partsOf(url: string, own: Own) {
   // In libpq, too, + is no space.
   const options = new URLSearchParams(parts[6]?.replaceAll('+', '%2B'));
   const query = Object.fromEntries(options);
-  if (options.size > Object.keys(query).length) throw wrong('URL must have each option once');
+  if ([...options].some(([name, value]) => query[name] !== value)) throw wrong('URL must have each option once');
   for (const name of REJECTED) if (name in query) throw wrong(`URL must not have the option ${name}`);
   const { host = ownHost.replace(/^\[|\]$/g, ''), port = ownPort, application_name } = query;
   if (`${host}${port}`.includes(',')) throw wrong('URL must name one host');
@@ -113,7 +113,7 @@ function decoded(part: string | undefined): string | undefined {
 function tlsOf(query: Readonly<Record<string, string>>): object | false {
   const { ssl, sslmode = ssl, sslrootcert, sslcert, sslkey } = query;
   const files = [sslrootcert, sslcert, sslkey].filter((file) => file !== undefined);
-  if (sslmode === undefined && files.length === 0) return optionsOf(process.env['PGSSLMODE'] || 'disable', 'PGSSLMODE');
+  if (sslmode === undefined && files.length === 0) return optionsOfEnvironment();
   const options = optionsOf(sslmode);
   if (ssl !== undefined && (optionsOf(ssl) === false) !== (options === false)) {
     throw wrong('ssl and sslmode in URL contradict each other');
@@ -126,6 +126,12 @@ function tlsOf(query: Readonly<Record<string, string>>): object | false {
   const isPair = cert && key ? new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)) : cert === key;
   if (!isPair) throw wrong('sslcert and sslkey in URL must name a certificate and its key');
   return { ...options, ca, cert, key };
+}
+
+/** As the driver reads it: `allow` uses no TLS, which libpq tries first, too. */
+function optionsOfEnvironment(): object | false {
+  const { PGSSLMODE = '' } = process.env;
+  return ['', 'allow'].includes(PGSSLMODE) ? false : optionsOf(PGSSLMODE, 'PGSSLMODE');
 }
 
 /** What verifies does it as `verify-full`: the certificate and the name of the server. */
