@@ -70,7 +70,8 @@ export function checkPlace({ path, identities }: Place): void {
   for (const [file, identity] of identities) if (identityOf(file) !== identity) throw unusable(path, REPLACED);
 }
 
-function identityOf(file: string): string {
+/** The device and the inode that a path leads to. */
+export function identityOf(file: string): string {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return `${stat?.dev}:${stat?.ino}`;
 }

@@ -18,11 +18,12 @@ import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { LAST_ID, skipIds } from './archive.ts';
 import { BUSY, ERROR, isDamage, resultCode, toPortError, unusable } from './failures.ts';
-import { realPathOf, requireFile } from './file.ts';
+import { identityOf, realPathOf, requireFile } from './file.ts';
 import { createPartial } from './partial.ts';
 import { checkSchema, connect, isOwn, isWhole } from './schema.ts';
 
 const IN_USE = 'another process has it open: stop every process that uses it';
+const MOVED = 'it was moved, deleted or replaced meanwhile: stop every process that uses it';
 const NOT_WHOLE = 'the copy cannot be used: it is damaged, or not whole';
 const UNREADABLE =
   'it is damaged and cannot be locked: stop every process that uses it, and move it and its log (-wal) away';
@@ -42,12 +43,15 @@ export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>,
     using replaced = lockReplaced(path);
     using partial = createPartial(path);
     await pipeline(copy, createWriteStream(partial.path, { mode: 0o600 }));
-    const next = prepareCopy(partial.path, replaced?.lastId ?? 0n, skipped);
-    if (replaced !== null) adoptOwner(partial.path, path);
+    const next = prepareCopy(partial.path, replaced.lastId, skipped);
+    adoptOwner(partial.path, path);
     sync(partial.path);
-    replaced?.removeLog();
-    // Logs without a file, or of a damaged one, would be applied to the copy.
+    // The log has the name of the present file.
+    replaced.requireSame();
+    replaced.removeLog();
+    // The log of a damaged file would be applied to the copy.
     for (const suffix of ['-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+    replaced.requireSame();
     renameSync(partial.path, path);
     sync(dirname(path));
     return next;
@@ -59,33 +63,54 @@ export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>,
 /** The file that is replaced. It is locked until this is disposed of. */
 interface Replaced extends Disposable {
   readonly lastId: bigint;
+  /** Throws if its name is another file's now, in which a process may have acknowledged pets. */
+  requireSame(): void;
   /** Writes its log into it, so that it is whole without one. */
   removeLog(): void;
 }
 
-/** @returns null if there is no file. */
-function lockReplaced(path: string): Replaced | null {
-  if (!existsSync(path)) return null;
-  requireFile(path);
-  const { uid, size } = statSync(path);
-  const user = process.geteuid?.() ?? 0;
-  if (user !== 0 && user !== uid) throw unusable(path, `it belongs to user ${uid}: run the command as that user`);
-  const db = new DatabaseSync(path, { readBigInts: true });
+/** Locks a file. One that doesn't exist is created for the time of the lock. */
+function lockReplaced(path: string): Replaced {
+  let isNew = !existsSync(path);
+  if (isNew) closeSync(openSync(path, 'wx', 0o600));
+  const identity = identityOf(path);
+  const isSame = () => identityOf(path) === identity;
+  const requireSame = () => {
+    if (!isSame()) throw unavailable(new Error(MOVED));
+  };
+  const db = new DatabaseSync(path, { readBigInts: true, open: false });
   const query = (sql: string) => unlessUnreadable(() => db.prepare(sql).get());
+  const dispose = () => {
+    // While it is locked.
+    if (isNew && isSame()) rmSync(path);
+    if (db.isOpen) db.close();
+  };
   try {
+    requireFile(path);
+    const { uid } = statSync(path);
+    const user = process.geteuid?.() ?? 0;
+    if (user !== 0 && user !== uid) throw unusable(path, `it belongs to user ${uid}: run the command as that user`);
+    db.open();
     // This mode excludes readers, too, if it is set before the first access (https://sqlite.org/wal.html).
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+    requireSame();
+    const isEmpty = query('PRAGMA schema_version')?.['schema_version'] === 0n;
+    // Another process may have filled it before the lock.
+    isNew &&= isEmpty;
     // An empty file has no mark.
-    if (size > 0 && !isOwn(db)) throw unusable(path, 'it is the database of another program: name another file');
+    if (!(isEmpty || isOwn(db))) throw unusable(path, 'it is the database of another program: name another file');
     return {
       lastId: (query(LAST_ID)?.['seq'] ?? 0n) as bigint,
+      requireSame,
       // DELETE would make a journal, which this locking mode keeps.
       removeLog: () => void query('PRAGMA journal_mode = MEMORY'),
-      [Symbol.dispose]: () => db.close(),
+      [Symbol.dispose]: dispose,
     };
   } catch (error) {
-    db.close();
-    if (resultCode(error) === BUSY) throw unavailable(new Error(IN_USE, { cause: error }));
+    const isUsed = resultCode(error) === BUSY;
+    isNew &&= !isUsed;
+    dispose();
+    if (isUsed) throw unavailable(new Error(IN_USE, { cause: error }));
     throw isDamage(error) ? unusable(path, UNREADABLE, { cause: error }) : error;
   }
 }

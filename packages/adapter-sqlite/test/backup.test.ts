@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -208,9 +209,12 @@ describe('a restore', () => {
     expect(await namesIn(file)).toEqual(['Rex']);
   });
 
-  test('keeps the service from opening the file meanwhile', async () => {
-    const file = await fileWith(1);
-    const copy = await backup(file);
+  test.each([
+    ['opening the file', 1],
+    ['creating a file', 0],
+  ])('keeps the service from %s meanwhile', async (_, pets) => {
+    const copy = await backup(await fileWith(1));
+    const file = pets === 0 ? freshFile() : await fileWith(pets);
     const outcomes: unknown[] = [];
     async function* slowly() {
       const storage = await openAt(file);
@@ -219,6 +223,44 @@ describe('a restore', () => {
     }
     await adapter.restore?.(file, slowly(), 0n);
     expect(outcomes).toEqual(['storage_unavailable']);
+    expect(await namesIn(file)).toEqual(['Rex']);
+  });
+
+  test('fails, and keeps acknowledged pets, if the file is moved away meanwhile and the service makes a new one', async () => {
+    const file = await fileWith(1);
+    const copy = await backup(file);
+    async function* slowly() {
+      renameSync(file, `${file}.old`);
+      const { pets } = await storageAt(file);
+      await added(pets, rex({ name: 'Max' }));
+      yield copy;
+    }
+    await expect(adapter.restore?.(file, slowly(), 0n)).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      cause: { message: expect.stringContaining('it was moved, deleted or replaced meanwhile') },
+    });
+    expect(await namesIn(file)).toEqual(['Max']);
+    expect(await namesIn(`${file}.old`)).toEqual(['Rex']);
+  });
+
+  test('leaves no file if there was none and the copy is damaged', async () => {
+    const file = freshFile();
+    await expect(restore(Buffer.from('Rex'), file)).rejects.toMatchObject({ code: 'invalid' });
+    expect(contents(file)).toEqual([]);
+  });
+
+  test('replaces the empty file that a killed restore leaves', async () => {
+    const [file, copy] = [freshFile(), await backup(await fileWith(1))];
+    const killed = startProcess(
+      freshFile(),
+      `const { adapter } = await import('./src/adapter.ts');
+       async function* slowly() { writeSync(1, 'locked 0\\n'); await new Promise(() => setInterval(() => {}, 1_000)); }
+       await adapter.restore('${file}', slowly(), 0n);`,
+    );
+    await killed.underWay(1);
+    killed.process.kill('SIGKILL');
+    await killed.acknowledged();
+    await restore(copy, file);
     expect(await namesIn(file)).toEqual(['Rex']);
   });
 
