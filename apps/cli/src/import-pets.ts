@@ -36,7 +36,7 @@ function importId(text: string): string {
 
 async function importPets(file: string, importId: string, context: Context): Promise<void> {
   const { stdin, stdout, stderr } = context;
-  const opened = file === '-' ? null : await openFile(file);
+  await using opened = file === '-' ? null : await openFile(file);
   const [name, input] = opened === null ? ['stdin', stdin] : [file, opened.createReadStream()];
   const size = sizeOf(opened ?? stdin);
   const counts = { imported: 0, alreadyImported: 0, rejected: 0 };

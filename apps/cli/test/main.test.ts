@@ -151,6 +151,14 @@ test('leaves a whole database wherever a restore is killed, and the next one rem
   }
 });
 
+test('names only the storage if it is misconfigured and a file is imported', async () => {
+  const words = ['pets', 'import', '--import-id', 'x', freshFile('pets.ndjson', pet(1))];
+  expect(await ended(start({ SQLITE_FILE: '/' }, words))).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^animal-store: SQLITE_FILE: [^\n]+\n$/),
+  });
+});
+
 test('imports all pets if the reader of its messages closes the pipe', async () => {
   const child = start(freshDatabase(), ['pets', 'import', '--import-id', 'x']);
   child.stderr?.destroy();
