@@ -107,6 +107,14 @@ test.each<[string, number, RegExp, Record<string, string>?]>([
   // A secret may be in the wrong place.
   ['copy --to-file postgres://me:secret@h/d', 2, /^animal-store: (?!.*secret).*\n$/],
   ['copy --to x --to-storage postgres://me:secret@h/d', 2, /^animal-store: (?!.*secret).*\n$/],
+  ...['restore', 'backup', 'pets list', 'pets create --name Rex --category-id 1'].map(
+    (words): [string, number, RegExp, Record<string, string>] => [
+      words,
+      2,
+      /^animal-store: SQLITE_FILE: the file must be a path, not a URL\n$/,
+      { SQLITE_FILE: 'mongodb+srv://me:secret@h/d' },
+    ],
+  ),
   ['pets import --import-id x a-secret-of-the-user', 2, /^animal-store: (?!.*secret).*\n$/],
 ])('reports in one line: %s', async (words, code, line, given) => {
   const environment = given ?? { SQLITE_FILE: await emptyFile() };

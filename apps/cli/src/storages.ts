@@ -77,14 +77,14 @@ async function explainErrors<R>(call: () => Promise<R>, settings: StorageSetting
 /** The methods of an adapter that copy the place that the environment names. */
 export async function placeToCopy(context: Context) {
   const settings = await namedStorage(context);
-  const { adapter, setting } = settings;
+  const { adapter, setting, subject } = settings;
   const { description, backup, restore, serverTools } = adapter;
   if (backup === undefined || restore === undefined)
     throw new CommandFailed(MESSAGES.noBackup(description, serverTools));
   return {
-    backup: () => explainErrors(() => backup(setting), settings, setting),
+    backup: () => explainErrors(() => backup(setting), settings, subject),
     restore: (copy: AsyncIterable<Uint8Array>, skippedIds: bigint) =>
-      explainErrors(() => restore(setting, copy, skippedIds), settings, setting),
+      explainErrors(() => restore(setting, copy, skippedIds), settings, subject),
   };
 }
 

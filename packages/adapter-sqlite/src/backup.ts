@@ -1,8 +1,7 @@
 import { createReadStream, openSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Backup } from '@animal-store/domain/ports';
 import { toPortError, unusable, whenUnlocked } from './failures.ts';
-import { realPathOf, requireFile } from './file.ts';
+import { pathOf, realPathOf, requireFile } from './file.ts';
 import { createPartial } from './partial.ts';
 import { checkSchema, connect, type Database, isWhole } from './schema.ts';
 
@@ -12,7 +11,7 @@ import { checkSchema, connect, type Database, isWhole } from './schema.ts';
  * @throws StorageMisconfigured, or DomainError `storage_unavailable`.
  */
 export async function backupFile(file: string): Promise<Backup> {
-  const path = realPathOf(resolve(file));
+  const path = realPathOf(pathOf(file));
   try {
     requireFile(path);
     using copy = createPartial(path);

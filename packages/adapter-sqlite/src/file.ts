@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { unusable } from './failures.ts';
 
@@ -18,6 +19,16 @@ const HARD_LINK =
 
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
+
+/** @throws StorageMisconfigured if a name is one of SQLite or a URL, which may hold a password; TypeError if it is empty. */
+export function pathOf(file: string): string {
+  if (file === '') throw new TypeError('file must be a path, was empty');
+  if (/^[\w+]+:\/\//.test(file)) throw new StorageMisconfigured('the file must be a path, not a URL');
+  if (/^(?::memory:$|file:)/.test(file)) {
+    throw new StorageMisconfigured(`${file} is a name of SQLite, not a path: for a file of that name write ./${file}`);
+  }
+  return resolve(file);
+}
 
 /** The path without links: the log lies beside the file, not beside a link. If there is no file, the path as it was given. */
 export const realPathOf = (path: string): string => (existsSync(path) ? realpathSync.native(path) : path);

@@ -1,11 +1,10 @@
 /** @module @animal-store/adapter-sqlite */
 
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { createStorage } from '@animal-store/adapter-kit';
-import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { archive } from './archive.ts';
-import { realPathOf, requireFile } from './file.ts';
+import { pathOf, realPathOf, requireFile } from './file.ts';
 import { keys } from './keys.ts';
 import { createOpening, type File, openAtStart } from './open.ts';
 import { pets, TRY_CREATING } from './pets.ts';
@@ -30,11 +29,7 @@ export interface SqliteStorageOptions {
  * @example const storage = await createSqliteStorage({ file: '/var/lib/animals/animals.db' })
  */
 export async function createSqliteStorage({ file, create = true }: SqliteStorageOptions): Promise<Storage> {
-  if (file === '') throw new TypeError('file must be a path, was empty');
-  if (/^(?::memory:$|file:)/.test(file)) {
-    throw new StorageMisconfigured(`${file} is a name of SQLite, not a path: for a file of that name write ./${file}`);
-  }
-  const path = resolve(file);
+  const path = pathOf(file);
   if (!(create || existsSync(path))) requireFile(path);
   const opening = createOpening(path);
   const opened = await openAtStart(opening, create);

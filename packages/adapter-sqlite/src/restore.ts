@@ -11,14 +11,14 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { LAST_ID, skipIds } from './archive.ts';
 import { BUSY, ERROR, isDamage, resultCode, toPortError, unusable } from './failures.ts';
-import { identityOf, realPathOf, requireFile } from './file.ts';
+import { identityOf, pathOf, realPathOf, requireFile } from './file.ts';
 import { createPartial } from './partial.ts';
 import { checkSchema, connect, isOwn, isWhole } from './schema.ts';
 
@@ -37,7 +37,7 @@ const UNREADABLE =
  * file can't be replaced. It is then as it was.
  */
 export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>, skipped: bigint): Promise<bigint> {
-  const path = realPathOf(resolve(file));
+  const path = realPathOf(pathOf(file));
   try {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw unusable(path, 'it is a link to no file');
     using replaced = lockReplaced(path);
