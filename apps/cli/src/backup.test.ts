@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
 
 const CREATE = ['pets', 'create', '--name', 'Rex', '--category-id', '1'];
@@ -51,6 +52,20 @@ describe('backup and restore', () => {
     expect(await onTerminal.runWith('', 'backup')).toMatchObject(failed(line, 2));
     expect(await runWith(Object.assign(new Readable(), { isTTY: true }), 'restore')).toMatchObject(failed(line, 2));
     expect(await run('pets', 'list')).toHaveLength(1);
+  });
+
+  test.each(['', '-wal'])('reject the storage itself as its copy, and keep its pets: animals.db%s', async (suffix) => {
+    const { runWith, run, file } = await withPet();
+    using reader = new DatabaseSync(file);
+    // It keeps the log.
+    reader.exec('BEGIN; SELECT * FROM pets');
+    await run(...CREATE);
+    const input = createReadStream('', { fd: openSync(file + suffix, 'r') });
+    onTestFinished(() => void input.destroy());
+    expect(await runWith(input, 'restore')).toMatchObject(
+      failed(/^animal-store: the copy would be read from the storage itself: [^\n]+\n$/, 2),
+    );
+    expect(await run('pets', 'list')).toHaveLength(2);
   });
 
   test.each([

@@ -67,6 +67,7 @@ async function restore(context: Context, skipped: bigint, { signal }: AbortContr
   const { stdin, stdout, stderr } = context;
   if (stdin.isTTY) throw new CommandFailed(MESSAGES.terminalInput, 2);
   const place = await placeToCopy(context);
+  if (stdin.fd !== undefined && place.has(stdin.fd)) throw new CommandFailed(MESSAGES.ownInput, 2);
   try {
     const copy = withProgress(readable(addAbortSignal(signal, stdin)), context, sizeOf(stdin));
     const next = await place.restore(copy, skipped);

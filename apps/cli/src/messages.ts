@@ -50,6 +50,7 @@ export const MESSAGES = {
     `backups of ${description} are made and restored by other tools: ${tools}`,
   terminalOutput: 'the copy would be written to the terminal: name a file, as in animal-store backup >copy.new',
   terminalInput: 'the copy would be read from the terminal: name a file, as in animal-store restore <copy',
+  ownInput: 'the copy would be read from the storage itself: make one with animal-store backup',
   copying: 'makes and checks the copy',
   unreadable: (reason: string) => `the standard input cannot be read: ${reason}`,
   skippedIds: 'It must be a number of ids from 0 to 999999999999.',

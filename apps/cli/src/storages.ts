@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, fstatSync, realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
@@ -82,6 +82,14 @@ export async function placeToCopy(context: Context) {
   if (backup === undefined || restore === undefined)
     throw new CommandFailed(MESSAGES.noBackup(description, serverTools));
   return {
+    /** Whether an open file is the storage itself, or its log. */
+    has(fd: number): boolean {
+      const { dev, ino } = fstatSync(fd, { bigint: true });
+      return ['', '-wal'].some((suffix) => {
+        const stat = statSync(placeOf(settings) + suffix, { bigint: true, throwIfNoEntry: false });
+        return stat?.dev === dev && stat.ino === ino;
+      });
+    },
     backup: () => explainErrors(() => backup(setting), settings, subject),
     restore: (copy: AsyncIterable<Uint8Array>, skippedIds: bigint) =>
       explainErrors(() => restore(setting, copy, skippedIds), settings, subject),
