@@ -139,8 +139,8 @@ function prepareCopy(copy: string, lastId: bigint, skipped: bigint): bigint {
     const [[own] = [0n]] = database.run([[LAST_ID]]) as [[bigint]?];
     const last = (own > lastId ? own : lastId) + skipped;
     database.run(skipIds(last));
-    // Nothing of it stays in a log.
-    db.exec('PRAGMA journal_mode = DELETE');
+    // Nothing of it stays in a log. The service could not set the mode while a backup reads the file.
+    db.exec('PRAGMA journal_mode = DELETE; PRAGMA journal_mode = WAL');
     return last + 1n;
   } catch (error) {
     if (StorageMisconfigured.is(error)) throw new DomainError('invalid', error.message, { cause: error });

@@ -304,6 +304,15 @@ describe('a restore', () => {
     expect(readdirSync(dirname(file)).filter((name) => name.includes('partial'))).toEqual([]);
   });
 
+  test('makes a file that the service can open and write while a backup reads it', async () => {
+    const file = freshFile();
+    await restore(await backup(await fileWith(1)), file);
+    const reader = databaseAt(file);
+    reader.exec('BEGIN; SELECT * FROM pets');
+    await added((await storageAt(file)).pets, rex({ name: 'Max' }));
+    expect(await namesIn(file)).toEqual(['Rex', 'Max']);
+  });
+
   test('keeps a link a link', async () => {
     const [file, link] = [await fileWith(0), freshFile()];
     symlinkSync(file, link);
