@@ -85,6 +85,23 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     }
   });
 
+  test('keeps a revocation and a use, whichever begins first, at once or some calls later', async ({ keys }) => {
+    for (let count = 0; count < 40; count += 1) {
+      const record = apiKey();
+      await keys.add(record);
+      const changes = [() => keys.recordUse(record.id, 7), () => keys.revoke(record.id, 5)] as const;
+      const [first, second] = count % 2 === 0 ? changes : changes.toReversed();
+      await Promise.all([
+        first?.(),
+        (async () => {
+          for (let calls = Math.floor(count / 2) % 5; calls > 0; calls -= 1) await keys.find(record.digest);
+          await second?.();
+        })(),
+      ]);
+      expect(await keys.find(record.digest)).toEqual({ ...record, revokedAt: 5, lastUsedAt: 7 });
+    }
+  });
+
   test('replaces the last use, also by an earlier one, and ignores that of an unknown key', async ({ keys }) => {
     const record = apiKey();
     await keys.add(record);

@@ -90,6 +90,9 @@ function atMost<Given extends unknown[], R>(
   };
 }
 
+/** The id of API keys after which a list begins with another. */
+const idBefore = (id: string) => (BigInt(`0x${id}`) - 1n).toString(16).padStart(16, '0');
+
 const GHOST = { visiblePrefix: '', holder: '', createdAt: 0, expiresAt: null, revokedAt: null };
 
 const earlierCreations = new Map<string, Creation>();
@@ -230,7 +233,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: 'keeps a record whole that is added beside 40 uses and revocations, and makes none of an unknown one',
     change: ofKeys('recordUse', (record, { keys }) => async (id, lastUsedAt) => {
       await record(id, lastUsedAt);
-      const page = await keys.list({ after: (BigInt(`0x${id}`) - 1n).toString(16).padStart(16, '0'), limit: 1 });
+      const page = await keys.list({ after: idBefore(id), limit: 1 });
       if (page[0]?.id !== id) await keys.add({ ...GHOST, id, digest: id.padEnd(64, '0'), lastUsedAt });
     }),
   },
@@ -373,6 +376,14 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     change: ofArchive('restore', (restore, { pets }) => async (stored) => {
       for (const { id } of stored) if ((await pets.find(id)) !== null) throw new Error('violates the primary key');
       await restore(stored);
+    }),
+  },
+  'A use is recorded by writing the whole record of the API key': {
+    foundBy: 'keeps a revocation and a use, whichever begins first, at once or some calls later',
+    change: ofKeys('recordUse', (record, { keys }, url) => async (id, lastUsedAt) => {
+      const [read] = await keys.list({ after: idBefore(id), limit: 1 });
+      await record(id, lastUsedAt);
+      if (read?.id === id) execute(url, `UPDATE api_keys SET revoked_at = ${read.revokedAt} WHERE id = '${id}'`);
     }),
   },
 };
