@@ -60,7 +60,9 @@ export async function expectAllKept<Place>(
   // A call may be the first one on a connection that its outage has left silent.
   const eventually = <Result>(call: () => Promise<Result>) => vi.waitFor(call, { timeout: RECOVERY_LIMIT });
   for (const pet of acknowledged) expect(await eventually(() => pets.find(pet.id)), 'acknowledged').toStrictEqual(pet);
-  const repeated = await atOnce(Math.ceil(sent / 2), (half) => eventually(() => added(pets, ...creation(2 * half))));
+  const repeat = () => atOnce(Math.ceil(sent / 2), (half) => eventually(() => added(pets, ...creation(2 * half))));
+  const repeated = await repeat();
+  expect(await repeat(), 'repeated once more').toStrictEqual(repeated);
   const stored = await eventually(() => everyPage(pets));
   expect(await eventually(() => everyPage(pets, { status: 'sold' })), 'listed by status').toStrictEqual(stored);
   expect(stored, 'created with an idempotency key').toEqual(expect.arrayContaining(repeated));

@@ -386,4 +386,21 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       if (read?.id === id) execute(url, `UPDATE api_keys SET revoked_at = ${read.revokedAt} WHERE id = '${id}'`);
     }),
   },
+  'Each repetition completes an interrupted creation under a new id': {
+    foundBy: 'keeps acknowledged pets, one for each idempotency key, through long and short outages',
+    change: ofPets('add', (add, { archive }) => {
+      const interrupted = new Set<string>();
+      return async (pet, key) => {
+        if (key === undefined) return add(pet);
+        if (interrupted.has(key.key)) {
+          const stored = await archive.read(0n, 1_000);
+          if (!stored.some(({ idempotency }) => idempotency?.key === key.key)) return add(pet);
+        }
+        return add(pet, key).catch((failure) => {
+          interrupted.add(key.key);
+          throw failure;
+        });
+      };
+    }),
+  },
 };
