@@ -49,11 +49,12 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
     }) => {
       expect(await archive.read(0n, 1_000)).toEqual([]);
       const before = Date.now();
-      const first = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
+      const idempotency = idempotencyOf(rex(), { holder: '', key: 'k1' });
+      const first = await added(pets, rex(), idempotency);
       await sleep(50);
       const second = await added(pets, rex({ status: 'sold' }));
       const [one, two] = await archive.read(0n, 1_000);
-      expect(one).toStrictEqual({ ...first, createdAt: one?.createdAt, idempotency: idempotencyOf(rex(), 'k1') });
+      expect(one).toStrictEqual({ ...first, createdAt: one?.createdAt, idempotency });
       expect(two).toStrictEqual({ ...second, createdAt: two?.createdAt });
       const times = [one?.createdAt ?? 0, two?.createdAt ?? 0];
       for (const time of times) {
@@ -66,6 +67,8 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
       expect(await archive.read(0n, 1)).toEqual([one]);
       expect(await archive.read(first.id, 1)).toEqual([two]);
       expect(await archive.read(second.id, 1)).toEqual([]);
+      expect(await added(pets, rex(), idempotency)).toEqual(first);
+      expect(await archive.read(0n, 1_000), 'after a repetition').toEqual([one, two]);
     });
 
     test('restores any pets as they were, 1,000 in a call', async ({ pets, archive }) => {
@@ -74,7 +77,7 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
       const others = any.map(([pet, key], index): StoredPet => {
         const idempotency = key && idempotencyOf(pet, { ...key, key: `${index}${key.key}`.slice(0, 255) });
         const id = BigInt(2 * index + 10_001);
-        const time = [FARTHEST_TIME, -FARTHEST_TIME][index] ?? createdAt + index;
+        const time = [FARTHEST_TIME, -FARTHEST_TIME][index] ?? createdAt - index;
         return { id, ...pet, createdAt: time, ...(idempotency && { idempotency }) };
       });
       await archive.restore(longest);
@@ -197,6 +200,7 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
       const last: StoredPet = { id: 7n, ...rex(), createdAt };
       await archive.restore([first]);
       await archive.restore([{ ...first, name: 'Max' }, { ...first, id: 6n }, last]);
+      expect(await archive.read(0n, 1_000)).toStrictEqual([first, last]);
       await archive.restore([first, last]);
       await archive.restore([]);
       expect(await archive.read(0n, 1_000)).toStrictEqual([first, last]);

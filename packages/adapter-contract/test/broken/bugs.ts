@@ -403,4 +403,37 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       };
     }),
   },
+  'A restore overwrites a stored pet': {
+    foundBy: 'leaves out pets whose id or idempotency key is stored',
+    change: ofArchive('restore', (restore, _, url) => async (stored) => {
+      await restore(stored);
+      for (const { id, name } of stored) execute(url, `UPDATE pets SET name = '${name}' WHERE id = ${id}`);
+    }),
+  },
+  'The archive reads pets in the order of their creation': {
+    foundBy: 'restores any pets as they were, 1,000 in a call',
+    change: ofArchive('read', (read) => async (...given) => {
+      const page = await read(...given);
+      return page.toSorted((one, other) => one.createdAt - other.createdAt);
+    }),
+  },
+  'A repetition stores the pet again, with the time of now': {
+    foundBy: 'reads pets with the idempotency keys and the times of their creation, page by page',
+    change: ofPets('add', (add, _, url) => async (...given) => {
+      const creation = await add(...given);
+      if (creation?.created === false) {
+        execute(url, `UPDATE pets SET created_at = ${Date.now()} WHERE id = ${creation.pet.id}`);
+      }
+      return creation;
+    }),
+  },
+  'The archive reads an empty holder as a mark': {
+    foundBy: 'reads pets with the idempotency keys and the times of their creation, page by page',
+    change: ofArchive('read', (read) => async (...given) => {
+      const page = await read(...given);
+      return page.map(({ idempotency, ...pet }) =>
+        idempotency ? { ...pet, idempotency: { ...idempotency, holder: idempotency.holder || '-' } } : pet,
+      );
+    }),
+  },
 };
