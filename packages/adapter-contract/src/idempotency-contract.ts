@@ -37,6 +37,9 @@ const DIFFERENCES: readonly (readonly [string, IdempotencyKey, IdempotencyKey])[
   ['a long name of the holder', { holder: 'z'.repeat(100), key: 'k' }, { holder: `${'z'.repeat(99)}Z`, key: 'k' }],
   ['names of members', { holder: '__proto__', key: 'constructor' }, { holder: 'constructor', key: '__proto__' }],
   ['an empty holder', { holder: '', key: '$where' }, { holder: '$where', key: 'k' }],
+  ...['-', '_', ' ', 'null', 'undefined', '""'].map(
+    (mark) => [`${mark} and an empty holder`, { holder: '', key: 'k' }, { holder: mark, key: 'k' }] as const,
+  ),
 ];
 
 /** Creating pets under idempotency keys. */

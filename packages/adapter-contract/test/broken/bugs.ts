@@ -427,6 +427,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return creation;
     }),
   },
+  'An empty holder is stored as a mark': {
+    foundBy: 'distinguishes keys and holders that differ in one character',
+    change: idempotency(({ holder }) => ({ holder: holder || '-' })),
+  },
   'The archive reads an empty holder as a mark': {
     foundBy: 'reads pets with the idempotency keys and the times of their creation, page by page',
     change: ofArchive('read', (read) => async (...given) => {
