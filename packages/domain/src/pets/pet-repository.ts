@@ -27,8 +27,9 @@ export interface Creation {
  *
  * Acknowledged writes are durable, and every later call sees them, of this repository or of another at the same place. Each method
  * rejects with a DomainError `storage_unavailable` within 2.5 seconds if the storage can't be reached: the call
- * may have been executed, and is not begun later. Any other error is a defect: a violated constraint, a missing argument. A
- * repository serves at least a thousand calls at once; more may be `storage_unavailable`.
+ * may have been executed, and is not begun later. Any other error is a defect: a violated constraint, or a TypeError if the
+ * argument of `add` or `list` is missing. A repository serves at least a thousand calls at once; more may be
+ * `storage_unavailable`.
  *
  * Arguments and results are read-only, for both sides.
  */
