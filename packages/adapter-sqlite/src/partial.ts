@@ -1,6 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+
+/** The names in a partial folder, with those that SQLite adds. */
+const OWN = /^(?:lock|copy)(?:-journal|-wal|-shm)?$/;
 
 /** A file that is being written beside another one, in a folder of its own. Disposing of it removes what is left. */
 export interface PartialFile extends Disposable {
@@ -33,8 +36,12 @@ export function createPartial(file: string): PartialFile {
 
 function removeAbandoned(folder: string): void {
   try {
+    const names = readdirSync(folder);
+    // A folder with other content is not ours.
+    if (!(names.includes('lock') && names.every((name) => OWN.test(name)))) return;
     lockFolder(folder).close();
-    rmSync(folder, { recursive: true });
+    for (const name of names) rmSync(join(folder, name), { force: true });
+    rmdirSync(folder);
   } catch {
     // Its process runs, or it is another user's.
   }

@@ -371,6 +371,15 @@ vi.mock('node:fs', async (importOriginal) => {
   return { ...original, chownSync: vi.fn(original.chownSync), chmodSync: vi.fn(original.chmodSync) };
 });
 
+test("a backup keeps a folder that is named like a partial copy, and isn't one", async () => {
+  const file = await fileWith(1);
+  const folder = `${file}.partial-2026-11-26`;
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'notes.txt'), 'Rex');
+  await backup(file);
+  expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('Rex');
+});
+
 test('a partial copy is removed by the next backup or restore if its process was killed, and not while it runs', async () => {
   const file = await fileWith(1);
   const copy = await backup(file);
