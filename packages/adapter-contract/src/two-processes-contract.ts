@@ -13,7 +13,10 @@ export function twoProcessesContract<Place>(
   const test = testOf(adapter).extend<{ there: Ports }>({
     there: async ({ place, storage }, use) => {
       await storage.ready();
-      await use(await openInAnotherProcess(inAnotherProcess(place)));
+      const there = await openInAnotherProcess(inAnotherProcess(place));
+      // While the other connects, this process could end all its calls.
+      await there.pets.find(1n);
+      await use(there);
     },
   });
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import type { Storage } from '@animal-store/domain/ports';
+import { createSqliteStorage } from '@animal-store/adapter-sqlite';
+import { mapPorts, type Storage } from '@animal-store/domain/ports';
 
 /** Waits for its place to be made, by a timer that keeps no process alive. */
 export function createWaitingStorage(): Storage {
@@ -10,4 +11,16 @@ export function createWaitingStorage(): Storage {
     return pets.add(...given);
   }
   return { ...storage, pets: { ...pets, add } };
+}
+
+/** Connects when it is first called, which takes a while. */
+export async function createConnectingStorage(options: { file: string }): Promise<Storage> {
+  const storage = await createSqliteStorage(options);
+  let connected: Promise<void> | undefined;
+  const ports = mapPorts(storage, (method) => async (...given) => {
+    connected ??= sleep(1_000);
+    await connected;
+    return method(...given);
+  });
+  return { ...storage, ...ports };
 }

@@ -440,4 +440,30 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       );
     }),
   },
+  'An idempotency key is looked up, then stored, under a lock of the process': {
+    foundBy: 'create one pet for each of 50 idempotency keys that both are given at once',
+    change: ofPets('add', (add, { archive }, url) => {
+      const locks = new Map<string, Promise<unknown>>();
+      return (pet, key) => {
+        if (key === undefined) return add(pet);
+        const addAlone = async () => {
+          const stored = await archive.read(0n, 1_000);
+          if (stored.some(({ idempotency }) => idempotency?.key === key.key)) return add(pet, key);
+          await sleep(50);
+          const creation = await add(pet);
+          const set = 'UPDATE pets SET (idempotency_holder, idempotency_key, idempotency_fingerprint) =';
+          // Without a condition: the last process has the key.
+          execute(
+            url,
+            `${set} (NULL, NULL, NULL) WHERE idempotency_key = '${key.key}';
+            ${set} ('${key.holder}', '${key.key}', '${key.fingerprint}') WHERE id = ${creation?.pet.id}`,
+          );
+          return creation;
+        };
+        const created = Promise.resolve(locks.get(key.key)).then(addAlone, addAlone);
+        locks.set(key.key, created);
+        return created;
+      };
+    }),
+  },
 };

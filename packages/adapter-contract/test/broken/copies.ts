@@ -36,7 +36,16 @@ const locked: Outage<ProxiedPlace> = {
 };
 
 const SQLITE = { module: import.meta.resolve('@animal-store/adapter-sqlite'), name: 'createSqliteStorage' };
-const WAITING = { module: new URL('another-process.ts', import.meta.url).href, name: 'createWaitingStorage' };
+const OTHER = new URL('another-process.ts', import.meta.url).href;
+
+/** What another process opens, by the bug. */
+const OTHERS: Readonly<Record<string, { readonly module: string; readonly name: string }>> = {
+  'A wait keeps no process alive': { module: OTHER, name: 'createWaitingStorage' },
+  'An idempotency key is looked up, then stored, under a lock of the process': {
+    module: OTHER,
+    name: 'createConnectingStorage',
+  },
+};
 
 function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
   const { outage = 'cut', change, ...options } = BUGS[bug] ?? {};
@@ -47,7 +56,7 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
       return { ...storage, ...change?.(storage, url) };
     },
     inAnotherProcess: (url) => ({
-      ...(bug === 'A wait keeps no process alive' ? WAITING : SQLITE),
+      ...(OTHERS[bug] ?? SQLITE),
       options: { file: placeAt(url).file },
       flags: ['--conditions=@animal-store/source'],
     }),

@@ -41,7 +41,7 @@ export const placeAt = (url: string) => places.get(new URL(url).pathname) as Pla
 
 /** Runs SQL at a place, as an operator does. */
 export function execute(url: string, sql: string): void {
-  const db = new DatabaseSync(placeAt(url).file);
+  const db = new DatabaseSync(placeAt(url).file, { timeout: 5_000 });
   db.exec(sql);
   db.close();
 }
