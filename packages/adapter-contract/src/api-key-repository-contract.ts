@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey } from '@animal-store/domain';
 import { expect } from 'vitest';
 import { atOnce } from './calls.ts';
@@ -85,20 +86,27 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     }
   });
 
-  test('keeps a revocation and a use, whichever begins first, at once or some calls later', async ({ keys }) => {
-    for (let count = 0; count < 40; count += 1) {
-      const record = apiKey();
-      await keys.add(record);
-      const changes = [() => keys.recordUse(record.id, 7), () => keys.revoke(record.id, 5)] as const;
-      const [first, second] = count % 2 === 0 ? changes : changes.toReversed();
-      await Promise.all([
-        first?.(),
-        (async () => {
-          for (let calls = Math.floor(count / 2) % 5; calls > 0; calls -= 1) await keys.find(record.digest);
-          await second?.();
-        })(),
-      ]);
-      expect(await keys.find(record.digest)).toEqual({ ...record, revokedAt: 5, lastUsedAt: 7 });
+  test('keeps a revocation and a use, whichever begins first, and whenever the other begins', async ({ keys }) => {
+    for (let scan = 0; scan < 6; scan += 1) {
+      // The other begins a few turns later each time, until the first has ended before it.
+      for (let turns = 0, isOver = false; !isOver; turns = Math.ceil(turns * 1.3) + 1) {
+        const record = apiKey();
+        await keys.add(record);
+        const use = () => keys.recordUse(record.id, 7);
+        const revoke = () => keys.revoke(record.id, 5);
+        const [first, other] = scan % 2 === 0 ? [use, revoke] : [revoke, use];
+        const begun = first().then(() => {
+          isOver = true;
+        });
+        const afterTurns = async () => {
+          for (let left = turns; left > 0 && !isOver; left -= 1) await nextTurn();
+          const wasOver = isOver;
+          await other();
+          return wasOver;
+        };
+        [isOver] = await Promise.all([afterTurns(), begun]);
+        expect(await keys.find(record.digest)).toEqual({ ...record, revokedAt: 5, lastUsedAt: 7 });
+      }
     }
   });
 

@@ -379,7 +379,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
   'A use is recorded by writing the whole record of the API key': {
-    foundBy: 'keeps a revocation and a use, whichever begins first, at once or some calls later',
+    foundBy: 'keeps a revocation and a use, whichever begins first, and whenever the other begins',
     change: ofKeys('recordUse', (record, { keys }, url) => async (id, lastUsedAt) => {
       const [read] = await keys.list({ after: idBefore(id), limit: 1 });
       await record(id, lastUsedAt);
