@@ -146,7 +146,7 @@ describeWithMongo('commands that fail', () => {
       expect(failure).toMatchObject({ code: 'storage_unavailable' });
     }
     await checked;
-    // What began by mistake would be stored before it.
+    // A creation that began too late would be stored before it.
     expect(await added(pets)).toMatchObject(rex());
     expect(await count()).toBe(11);
     expect(await keys.list({ after: '', limit: 9 })).toEqual([]);
