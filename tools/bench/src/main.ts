@@ -25,7 +25,7 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
   --quick           a short run: few workloads, the most important servers
   --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
   --rounds N        how many samples each median is of
-  --plots FOLDER    draws the medians, an SVG file for each storage`;
+  --plots FOLDER    draws the medians, an SVG file for each storage; growth draws all storages in one`;
 
 interface Suite extends Omit<Plan, 'storage' | 'contenders' | 'pets'> {
   readonly contenders: (storage: Storage) => readonly Contender[];
@@ -112,13 +112,31 @@ if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1))
   fail('--rounds must be an integer of 1 or more');
 moveToLoadCores();
 if (suite === undefined) await measureOverload(quick ? 5 : 20);
-else for (const storage of storages as StorageName[]) await compare(storage, suite);
+else {
+  const grown: Measurement[] = [];
+  for (const storage of storages as StorageName[]) {
+    const measured = await compare(storage, suite);
+    const { title } = STORAGES[storage];
+    if (name === 'growth') grown.push(...measured.map((one) => ({ ...one, contender: title })));
+    else draw(`${name}-${storage}`, measured, { ...suite.axes, title: `Animal Store ${title}, and its peers` });
+  }
+  draw(name, grown, { ...suite.axes, title: 'Animal Store with more and more animals' });
+}
 
-/** Prints what a suite measures on one storage, and draws it. */
-async function compare(storageName: StorageName, { contenders, sizes, axes, ...plan }: Suite): Promise<void> {
+function draw(file: string, measurements: readonly Measurement[], axes: Axes): void {
+  if (plots === undefined || measurements.length === 0) return;
+  mkdirSync(plots, { recursive: true });
+  writeFileSync(join(plots, `${file}.svg`), plot(measurements, axes));
+}
+
+/** Prints what a suite measures on one storage, and returns it without what was measured again. */
+async function compare(storageName: StorageName, { contenders, sizes, axes: _, ...plan }: Suite) {
   const storage: Storage = STORAGES[storageName];
   const noContainers = storage.image === undefined ? null : await whyNoContainers(storage.image);
-  if (noContainers !== null) return notMeasured(storage.title, noContainers);
+  if (noContainers !== null) {
+    notMeasured(storage.title, noContainers);
+    return [];
+  }
   const open = await storage.open();
   try {
     const present = contenders(storage).filter(({ name, missing }) => {
@@ -131,14 +149,8 @@ async function compare(storageName: StorageName, { contenders, sizes, axes, ...p
       runs.push(await measure({ ...plan, rounds: rounds ?? plan.rounds, storage: open, contenders: present, pets }));
     }
     console.log(measurementTable(storage.title, runs));
-    if (plots === undefined) return;
-    mkdirSync(plots, { recursive: true });
     // A size that comes again is a control of the machine, and no point of its own.
-    const drawn = runs.filter((_, index) => sizes.indexOf(sizes[index] as number) === index).flat();
-    writeFileSync(
-      join(plots, `${name}-${storageName}.svg`),
-      plot(drawn, { ...axes, title: `Animal Store ${storage.title}, and its peers` }),
-    );
+    return runs.filter((_, index) => sizes.indexOf(sizes[index] as number) === index).flat();
   } finally {
     await open.close();
   }

@@ -1,4 +1,5 @@
 import type { Measurement } from './measure.ts';
+import { animalStore } from './peers.ts';
 import { medianOf } from './tables.ts';
 
 /** What a plot shows of measurements: a panel for each workload, a line for each contender. */
@@ -16,17 +17,19 @@ const PLOT = { left: 58, top: 34, width: 290, height: 130 };
 const HEAD = 58;
 const MARGIN = 14;
 /** Lines differ in color, dash and mark: nobody needs to distinguish colors. */
-const DASHES = ['', '7 4', '2 4'];
+const DASHES = ['', '7 4', '2 4', '9 3 2 3'];
 
 /** A picture reads the color scheme of its viewer (Media Queries 5, prefers-color-scheme), also in an img element. */
 const STYLE = `
   .card { fill: #ffffff; } .grid { stroke: #d8dee4; } text { fill: #1f2328; }
   .line { fill: none; stroke-width: 2.5; }
   .s0 { stroke: #0b5fce; --ink: #0b5fce; } .s1 { stroke: #b35900; --ink: #b35900; } .s2 { stroke: #6e3fb8; --ink: #6e3fb8; }
+  .s3 { stroke: #1a7f37; --ink: #1a7f37; }
   .mark { fill: var(--ink); }
   @media (prefers-color-scheme: dark) {
     .card { fill: #0d1117; } .grid { stroke: #30363d; } text { fill: #e6edf3; }
     .s0 { stroke: #6cb0ff; --ink: #6cb0ff; } .s1 { stroke: #f0a35e; --ink: #f0a35e; } .s2 { stroke: #c7a5ff; --ink: #c7a5ff; }
+    .s3 { stroke: #56d364; --ink: #56d364; }
   }`;
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
@@ -35,7 +38,7 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignif
 export function plot(measurements: readonly Measurement[], { title, x, y }: Axes): string {
   const workloads = distinct(measurements.map(({ workload }) => workload));
   // The service is the first line, whichever contender is the base of the ratios.
-  const contenders = distinct(measurements.map(({ contender }) => contender)).toReversed();
+  const contenders = distinct(measurements.map(({ contender }) => contender)).sort((a, b) => isOwn(b) - isOwn(a));
   const columns = Math.min(COLUMNS, workloads.length);
   const width = columns * PANEL.width + 2 * MARGIN;
   const height = HEAD + Math.ceil(workloads.length / columns) * PANEL.height + MARGIN;
@@ -104,6 +107,8 @@ function stepOf(highest: number): number {
   return ([1, 2, 5, 10].find((factor) => factor * power * 5 >= highest) as number) * power;
 }
 
+const isOwn = (contender: string) => Number(contender === animalStore.name);
+
 const line = (path: string, index: number) =>
   `<path class="line s${index}" stroke-dasharray="${DASHES[index] ?? ''}" d="${path}"/>`;
 
@@ -112,6 +117,7 @@ function mark(x: number, y: number, index: number): string {
     `<circle cx="${x}" cy="${y}" r="4"/>`,
     `<rect x="${x - 4}" y="${y - 4}" width="8" height="8"/>`,
     `<path d="M${x} ${y - 5}l5 9h-10z"/>`,
+    `<path d="M${x} ${y - 5}l5 5l-5 5l-5 -5z"/>`,
   ];
   return `<g class="s${index}" stroke="none"><g class="mark">${shapes[index] ?? shapes[0]}</g></g>`;
 }
