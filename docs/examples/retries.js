@@ -4,22 +4,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const { BASE_URL, API_KEY } = process.env;
 const REPEATED = new Set([408, 429, 500, 502, 503, 504]);
 
+/** Sends a request until it gets a response that repeating does not change. */
 async function send(url, options, seconds = 30) {
   const deadline = Date.now() + seconds * 1_000;
   for (let attempt = 1; ; attempt += 1) {
-    const [response, error] = await fetch(url, { ...options, signal: AbortSignal.timeout(10_000) }).then(
-      (response) => [response],
-      (error) => [null, error],
-    );
-    if (response !== null && !REPEATED.has(response.status)) return response;
-    const least = Number(response?.headers.get('retry-after') ?? 0) * 1_000;
+    let failure;
+    let least = 0;
+    try {
+      const response = await fetch(url, { ...options, signal: AbortSignal.timeout(10_000) });
+      // The connection can break in the body, too.
+      const body = await response.text();
+      if (!REPEATED.has(response.status)) return { status: response.status, body };
+      failure = new Error(`${response.status} ${body}`);
+      least = retryAfter(response.headers.get('retry-after') ?? '0');
+    } catch (error) {
+      failure = error;
+    }
     const pause = least + Math.random() * Math.min(5_000, 100 * 2 ** attempt);
-    if (Date.now() + pause > deadline) throw error ?? new Error(await response.text());
+    if (Date.now() + pause > deadline) throw failure;
     await sleep(pause);
   }
 }
 
-const response = await send(`${BASE_URL}/pets`, {
+/** Seconds, or a date, which a proxy may send, as milliseconds from now. */
+function retryAfter(field) {
+  const pause = /^\d+$/.test(field) ? Number(field) * 1_000 : Date.parse(field) - Date.now();
+  return Math.max(0, pause || 0);
+}
+
+const { status, body } = await send(`${BASE_URL}/pets`, {
   method: 'POST',
   headers: {
     Authorization: `Bearer ${API_KEY}`,
@@ -28,5 +41,4 @@ const response = await send(`${BASE_URL}/pets`, {
   },
   body: JSON.stringify({ name: 'Rex', categoryId: 42 }),
 });
-const { code } = await response.json();
-console.log(response.status, ...(response.ok ? [] : [code]));
+console.log(status, body);

@@ -11,22 +11,29 @@ export interface UnreliableProxy extends AsyncDisposable {
   readonly arrivals: readonly number[];
 }
 
-/** The first one loses the response of a request that the service has executed. */
-const FAILURES = [
-  null,
-  { status: 503, retryAfter: '1' },
-  { status: 429, retryAfter: '1' },
-  ...[500, 502, 504].map((status) => ({ status, retryAfter: undefined })),
+/** Functions, because a date is made when it is sent. The service has executed requests whose responses are lost or cut. */
+const FAILURES: readonly (() => 'lost' | 'cut' | { status: number; retryAfter?: string })[] = [
+  () => 'lost',
+  () => 'cut',
+  () => ({ status: 503, retryAfter: '1' }),
+  () => ({ status: 429, retryAfter: '1' }),
+  // The next second but one.
+  () => ({ status: 503, retryAfter: new Date(Date.now() + 2_000).toUTCString() }),
+  () => ({ status: 500, retryAfter: 'later' }),
+  ...[502, 504].map((status) => () => ({ status })),
 ];
+
+/** How many requests fail. */
+export const FAILURE_COUNT = FAILURES.length;
 
 /** Starts a proxy in front of the service at a base URL. */
 export async function startUnreliableProxy(target: string): Promise<UnreliableProxy> {
   const arrivals: number[] = [];
   const server = createServer(async (request, response) => {
     arrivals.push(performance.now());
-    const failure = FAILURES[arrivals.length - 1];
+    const failure = FAILURES[arrivals.length - 1]?.();
     const body = await text(request);
-    if (failure) {
+    if (typeof failure === 'object') {
       const { status, retryAfter } = failure;
       return response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end('{}');
     }
@@ -34,8 +41,11 @@ export async function startUnreliableProxy(target: string): Promise<UnreliablePr
     const { authorization = '', 'idempotency-key': key = '' } = headers as Record<string, string>;
     const forwarded = { authorization, 'idempotency-key': key, 'content-type': 'application/json' };
     const reply = await fetch(new URL(url, target), { method, headers: forwarded, body });
-    if (failure === null) return request.socket.destroy();
-    return response.writeHead(reply.status, { 'content-type': 'application/json' }).end(await reply.text());
+    if (failure === 'lost') return request.socket.destroy();
+    const content = await reply.text();
+    response.writeHead(reply.status, { 'content-type': 'application/json', 'content-length': content.length });
+    if (failure === 'cut') return response.write(content.slice(0, 8), () => request.socket.destroy());
+    return response.end(content);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
