@@ -179,7 +179,7 @@ function searchOf(query: PetQuery): string {
     requireType(name, value, name === 'limit' ? 'number' : 'string');
     search.append(name, String(value));
   }
-  return `?${search}`;
+  return search.size === 0 ? '' : `?${search}`;
 }
 
 function petIn(body: unknown): Pet | undefined {

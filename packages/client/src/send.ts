@@ -138,7 +138,8 @@ async function attempt<T>(url: string, init: RequestInit, read: Read<T>, options
 function reasonOf(failure: unknown): string {
   const { cause = failure } = Object(failure) as Partial<Error>;
   const { errors, message = cause } = Object(cause) as Partial<AggregateError>;
-  return errors === undefined ? String(message) : errors.map(reasonOf).join(', ');
+  // That of OpenSSL ends with a line end.
+  return errors === undefined ? String(message).trim() : errors.map(reasonOf).join(', ');
 }
 
 function unexpectedIn({ ok, status }: Response): string {
