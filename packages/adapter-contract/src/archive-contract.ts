@@ -4,7 +4,7 @@ import type { PetArchive, Storage, StoredPet } from '@animal-store/domain/ports'
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { failureOf } from './calls.ts';
-import { inEach, recovered } from './interruption.ts';
+import { inEach, RECOVERY_LIMIT, recovered } from './interruption.ts';
 import { expectNoLateCreations } from './late-creations.ts';
 import {
   added,
@@ -206,12 +206,14 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
       expect(await archive.read(0n, 1_000)).toStrictEqual([first, last]);
     });
 
-    const { waits } = adapter;
-    if (waits !== undefined) {
-      test('shows that no creation began after its call had failed, and that they work within a second of a wait', () =>
-        inEach(adapter, Object.entries(waits), (interruption) =>
-          expectNoLateCreations(interruption.storage as Required<Storage>, interruption),
-        ));
+    const { waits = {}, outages } = adapter;
+    const all = Object.entries({ ...(outages === 'not tested' ? {} : outages), ...waits });
+    if (all.length > 0) {
+      test('begins no creation after its call has failed, in any outage, and creates again within a second of a wait', () =>
+        inEach(adapter, all, (interruption, { executes }, index) => {
+          const recovery = (all[index] as (typeof all)[number])[0] in waits ? undefined : RECOVERY_LIMIT;
+          return expectNoLateCreations(interruption.storage as Required<Storage>, interruption, { executes, recovery });
+        }));
     }
   });
 }

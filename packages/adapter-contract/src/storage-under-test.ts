@@ -102,6 +102,13 @@ export interface Outage<Place> {
 
   /** Makes it available again. What was stored is still there. */
   end(place: Place): void | Promise<void>;
+
+  /**
+   * Whether calls may be executed although they fail, as when responses are lost.
+   *
+   * @default false
+   */
+  readonly executes?: boolean;
 }
 
 /** A way in which an administrator can take away what is stored. */
@@ -146,8 +153,12 @@ export function behindProxy({
     },
     outages: {
       silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.passNew() },
-      'lost responses': { begin: ({ proxy }) => proxy.loseResponses(), end: ({ proxy }) => proxy.pass() },
-      slow: { begin: ({ proxy }) => proxy.delayResponses(), end: ({ proxy }) => proxy.pass() },
+      'lost responses': {
+        begin: ({ proxy }) => proxy.loseResponses(),
+        end: ({ proxy }) => proxy.pass(),
+        executes: true,
+      },
+      slow: { begin: ({ proxy }) => proxy.delayResponses(), end: ({ proxy }) => proxy.pass(), executes: true },
       cut: { begin: ({ proxy }) => proxy.cut(), end: ({ proxy }) => proxy.pass() },
     },
   } satisfies StorageUnderTest<ProxiedPlace>;
