@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { apiKey, idempotencyOf, rex } from './samples.ts';
 
 /** How long a call may take at most, in milliseconds: a request makes two, and gets its response within 5 seconds. */
-const CALL_LIMIT = 2_500;
+export const CALL_LIMIT = 2_500;
 
 /** In milliseconds. */
 const TURN = 100;

@@ -36,7 +36,13 @@ if (newPet === undefined) {
   process.on('disconnect', () => storage.close());
   process.send?.({ id: 0 } satisfies End);
 } else {
-  const creation = await storage.pets.add({ name: newPet, categoryId: 7n });
+  console.log('opened');
+  const creation = storage.pets.add({ name: newPet, categoryId: 7n });
+  console.log(
+    await creation.then(
+      (created) => created?.pet.name,
+      (error) => error.code ?? error,
+    ),
+  );
   await storage.close();
-  console.log(creation?.pet.name);
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Ports } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
+import { CALL_LIMIT, CLOSE_LIMIT, failureOf } from './calls.ts';
 import type { Call, End } from './child.ts';
 import type { ExportedFunction } from './storage-under-test.ts';
 
@@ -41,8 +42,18 @@ export async function openInAnotherProcess({ flags, ...opening }: ExportedFuncti
   return { pets: portOf('pets'), keys: portOf('keys') } as Ports;
 }
 
-/** Runs a process that creates a pet and closes its storage. Returns the pet's name, or throws if the code is not 0. */
+/**
+ * Runs a process that creates a pet and closes its storage. Returns the pet's name, or the code of the error. Throws if the
+ * process ends with another code than 0, or takes longer than a call and `close`.
+ */
 export async function createInAnotherProcess({ flags, ...opening }: ExportedFunction, name: string): Promise<string> {
   const words = [...(flags ?? []), PROGRAM, JSON.stringify(opening), name];
-  return (await promisify(execFile)(process.execPath, words)).stdout.trim();
+  const ended = promisify(execFile)(process.execPath, words);
+  const { child } = ended;
+  const opened = new Promise((resolve) => child.stdout?.once('data', resolve));
+  await Promise.race([opened, ended.catch(() => {})]);
+  const failure = await failureOf(() => ended, CALL_LIMIT + CLOSE_LIMIT);
+  child.kill('SIGKILL');
+  if (failure !== null) throw new Error(`the other process ended with code ${child.exitCode}: ${failure.message}`);
+  return (await ended).stdout.trim().split('\n').at(-1) ?? '';
 }

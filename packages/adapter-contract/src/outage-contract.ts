@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { atOnce, CLOSE_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
 import { expectAllKept } from './interrupted-creations.ts';
 import { everyPet, type Interruption, inEach, RECOVERY_LIMIT, recovered } from './interruption.ts';
+import { createInAnotherProcess } from './other-process.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { type Loss, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
 
@@ -18,6 +19,16 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
         expect(await failureOf(() => storage.close(), CLOSE_LIMIT)).toBeNull();
         for (const [name, failure] of await inFlight) if (failure !== null) expectUnavailable(name, failure, storage);
       }));
+
+    const { inAnotherProcess } = adapter;
+    if (inAnotherProcess !== undefined) {
+      test('keeps another process alive until its creation has a result or is unavailable, and then lets it end', () =>
+        inEach(adapter, Object.entries(outages), async ({ place, begin }) => {
+          await begin();
+          const end = await createInAnotherProcess(inAnotherProcess(place), 'Rex');
+          expect(['Rex', 'storage_unavailable']).toContain(end);
+        }));
+    }
   });
 
   const { proxyOf } = adapter;

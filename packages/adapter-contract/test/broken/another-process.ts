@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
@@ -20,6 +22,28 @@ export async function createConnectingStorage(options: { file: string }): Promis
   const ports = mapPorts(storage, (method) => async (...given) => {
     connected ??= sleep(1_000);
     await connected;
+    return method(...given);
+  });
+  return { ...storage, ...ports };
+}
+
+/** Connects again if a connection breaks, after a time that keeps no process alive. */
+export async function createRetryingStorage(options: { file: string; port: number }): Promise<Storage> {
+  const storage = await createSqliteStorage(options);
+  async function connected(): Promise<void> {
+    const socket = connect(options.port, '127.0.0.1');
+    try {
+      socket.write('a line that comes back\n');
+      await once(socket, 'data');
+    } catch {
+      await sleep(100, null, { ref: false });
+      await connected();
+    } finally {
+      socket.destroy();
+    }
+  }
+  const ports = mapPorts(storage, (method) => async (...given) => {
+    await connected();
     return method(...given);
   });
   return { ...storage, ...ports };

@@ -193,6 +193,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'A wait keeps no process alive': {
     foundBy: 'one of which creates the first pet of a new place, ends with code 0 and its result',
   },
+  'The wait for another connection keeps no process alive': {
+    foundBy: 'keeps another process alive until its creation has a result or is unavailable, and then lets it end',
+  },
   'Holder and key are joined by a mark': {
     foundBy: 'distinguishes keys and holders that differ in one character',
     change: idempotency(({ holder, key }) => ({ holder: '', key: `${holder}#${key}`.slice(0, 255) })),

@@ -41,6 +41,7 @@ const OTHER = new URL('another-process.ts', import.meta.url).href;
 /** What another process opens, by the bug. */
 const OTHERS: Readonly<Record<string, { readonly module: string; readonly name: string }>> = {
   'A wait keeps no process alive': { module: OTHER, name: 'createWaitingStorage' },
+  'The wait for another connection keeps no process alive': { module: OTHER, name: 'createRetryingStorage' },
   'An idempotency key is looked up, then stored, under a lock of the process': {
     module: OTHER,
     name: 'createConnectingStorage',
@@ -57,7 +58,7 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
     },
     inAnotherProcess: (url) => ({
       ...(OTHERS[bug] ?? SQLITE),
-      options: { file: placeAt(url).file },
+      options: { file: placeAt(url).file, port: Number(new URL(url).port) },
       flags: ['--conditions=@animal-store/source'],
     }),
     misconfiguredPlaces: async () => [(await startServer()).replace(`:${PASSWORD}`, '')],
