@@ -12,17 +12,17 @@ async function connect(shelf) {
 }
 
 const pets = {
-  add: (client, newPet, idempotency) => client.pets.add(newPet, idempotency),
-  find: (client, id) => client.pets.find(id),
-  list: (client, selection) => client.pets.list(selection),
+  add: ({ connection }, newPet, idempotency) => connection.pets.add(newPet, idempotency),
+  find: ({ connection }, id) => connection.pets.find(id),
+  list: ({ connection }, selection) => connection.pets.list(selection),
 };
 
 const keys = {
-  add: (client, key) => client.keys.add(key),
-  find: (client, digest) => client.keys.find(digest),
-  list: (client, selection) => client.keys.list(selection),
-  revoke: (client, id, at) => client.keys.revoke(id, at),
-  recordUse: (client, id, at) => client.keys.recordUse(id, at),
+  add: ({ connection }, key) => connection.keys.add(key),
+  find: ({ connection }, digest) => connection.keys.find(digest),
+  list: ({ connection }, selection) => connection.keys.list(selection),
+  revoke: ({ connection }, id, at) => connection.keys.revoke(id, at),
+  recordUse: ({ connection }, id, at) => connection.keys.recordUse(id, at),
 };
 
 /** @type {import('@animal-store/domain/ports').StorageAdapter} */
@@ -39,7 +39,7 @@ export const adapter = {
       // A defect is no outage.
       toPortError: (failure) => (failure instanceof TypeError ? failure : unavailable(failure)),
       ...{ pets, keys },
-      ready: (client) => client.ready(),
+      ready: ({ connection }) => connection.ready(),
       location: 'Acme',
       warnings: ['shelves are made of glass'],
     });

@@ -2,6 +2,7 @@ import { unavailable } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type BatchOptions, createBatches } from './batches.ts';
+import { BUDGET } from './budget.ts';
 
 const TIMEOUT = 50;
 
@@ -42,7 +43,7 @@ function batches(options: Partial<BatchOptions> = {}) {
   async function call(...items: number[]): Promise<Promise<unknown>[]> {
     const calls: Promise<unknown>[] = [];
     for (const item of items) {
-      calls.push(add(item).catch(({ message }) => message));
+      calls.push(add(item, performance.now() + BUDGET.call).catch(({ message }) => message));
       await nextTick();
     }
     await settle();
@@ -128,27 +129,13 @@ describe('createBatches', () => {
     expect(items()).toEqual([[1], [3]]);
   });
 
-  test('tells the work when the first of its callers gives up', async () => {
-    const deadlines: number[] = [];
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const add = createBatches<number, number>(
-      async (items, deadline) => {
-        deadlines.push(deadline);
-        await promise;
-        return items;
-      },
-      { maxItems: 2, timeout: 10_000 },
-    );
-    const begin = performance.now();
-    const calls = [add(1)];
-    await settle();
-    for (const item of [2, 3]) {
-      vi.advanceTimersByTime(100);
-      calls.push(add(item));
-    }
-    resolve();
-    await Promise.all(calls);
-    expect(deadlines).toEqual([begin + 2_200, begin + 2_300]);
+  test('tells the work the earliest deadline of its calls, and rejects a call whose deadline is over, in any order', async () => {
+    const work = vi.fn(async (items: readonly string[], _deadline: number) => items);
+    const add = createBatches(work, { maxItems: 4 });
+    const now = performance.now();
+    const ends = [300, 0, 200, 100].map((left) => add(`${left}`, now + left).catch(({ code }) => code));
+    expect(await Promise.all(ends)).toEqual(['300', 'storage_unavailable', '200', '100']);
+    expect(work.mock.calls).toEqual([[['300', '200', '100'], now + 100]]);
   });
 
   test('serves a caller who reads page after page once in a turn of the event loop, so that other work goes on', async () => {
@@ -160,7 +147,7 @@ describe('createBatches', () => {
       if (!isOver) setImmediate(count);
     };
     setImmediate(count);
-    for (let page = 0; page < 50; page += 1) expect(await read(page)).toBe(page);
+    for (let page = 0; page < 50; page += 1) expect(await read(page, Number.POSITIVE_INFINITY)).toBe(page);
     isOver = true;
     expect(turns).toBeGreaterThanOrEqual(49);
   });
@@ -218,7 +205,8 @@ describe('createBatches', () => {
     const add = createBatches<number, string>(work as never, { maxItems: 2 });
     const failure = { status: 'rejected', reason };
     for (let round = 0; round < 2; round += 1) {
-      expect(await Promise.allSettled([add(1), add(2)])).toEqual([failure, failure]);
+      const calls = [1, 2].map((item) => add(item, Number.POSITIVE_INFINITY));
+      expect(await Promise.allSettled(calls)).toEqual([failure, failure]);
     }
   });
 

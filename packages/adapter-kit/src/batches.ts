@@ -1,12 +1,11 @@
 import { unavailable } from '@animal-store/domain/ports';
 import { BUDGET } from './budget.ts';
-import { currentDeadline } from './deadline.ts';
 import { withTimeout } from './resource.ts';
 
 /**
  * Runs a batch of one item or more. Resolves to the result of each item, in their order; an Error rejects its item alone.
  *
- * @param deadline When the first of its callers gives up, on the clock of `performance.now`. Nothing is written after it.
+ * @param deadline The earliest of its calls: see {@link Call}.
  */
 export type BatchWork<T, R> = (items: readonly T[], deadline: number) => Promise<readonly (R | Error)[]>;
 
@@ -47,16 +46,16 @@ interface Waiting<T, R> {
  * was acknowledged before it was called, and a write is acknowledged when it is done.
  *
  * @param work If it rejects or has not a result for each item, each of its items rejects.
- * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if its caller
- * has given up when a batch could begin: see `currentDeadline`.
+ * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if the deadline
+ * of its call is over when a batch could begin.
  * @throws RangeError if `maxItems` or `parallel` is less than 1.
  */
 export function createBatches<T, R>(
   work: BatchWork<T, R>,
   { maxItems, parallel = 1, timeout = BUDGET.driver }: BatchOptions,
-): (item: T) => Promise<R> {
+): (item: T, deadline: number) => Promise<R> {
   if (!(maxItems >= 1 && parallel >= 1)) throw new RangeError('maxItems and parallel must be 1 or more');
-  const waiting: Waiting<T, R>[] = [];
+  let waiting: Waiting<T, R>[] = [];
   /** Batches that the next one waits for, and those that have not ended. */
   let running = 0;
   let unended = 0;
@@ -72,7 +71,7 @@ export function createBatches<T, R>(
   function start(): void {
     isScheduled = false;
     const now = performance.now();
-    while (waiting[0] !== undefined && waiting[0].deadline <= now) waiting.shift()?.reject(unavailable());
+    waiting = waiting.filter(({ deadline, reject }) => deadline > now || reject(unavailable()));
     while (running < parallel && unended < parallel * MAX_UNENDED && waiting.length > 0) {
       running += 1;
       unended += 1;
@@ -83,8 +82,8 @@ export function createBatches<T, R>(
   async function run(batch: readonly Waiting<T, R>[]): Promise<void> {
     try {
       const items = batch.map(({ item }) => item);
-      // The call that came first gives up first.
-      const results = await withTimeout(work(items, (batch[0] as Waiting<T, R>).deadline), MAX_TIME);
+      const earliest = Math.min(...batch.map(({ deadline }) => deadline));
+      const results = await withTimeout(work(items, earliest), MAX_TIME);
       if (results?.length !== batch.length) throw new TypeError(`the work of a batch has no ${batch.length} results`);
       for (const [index, { resolve, reject }] of batch.entries()) {
         const result = results[index] as R | Error;
@@ -104,9 +103,9 @@ export function createBatches<T, R>(
     schedule();
   }
 
-  return (item) =>
+  return (item, deadline) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, deadline: currentDeadline(), resolve, reject });
+      waiting.push({ item, deadline, resolve, reject });
       schedule();
     });
 }

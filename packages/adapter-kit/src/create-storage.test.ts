@@ -1,8 +1,9 @@
 import { type PetArchive, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { createBatches } from './batches.ts';
+import { BUDGET } from './budget.ts';
 import { createStorage, type Driver, type Methods } from './create-storage.ts';
-import { createResource } from './resource.ts';
+import { type Call, createResource } from './resource.ts';
 
 type Connection = { readonly number: number };
 
@@ -37,11 +38,13 @@ async function pass(ms: number): Promise<void> {
 }
 
 describe('createStorage', () => {
-  test('opens one connection with the first call, and passes it to each method, before the arguments', async () => {
+  test('opens one connection with the first call, and passes it to each method with the deadline, before the arguments', async () => {
     const given = driver();
     const storage = createStorage({ ...given, archive });
     expect(given.open).not.toHaveBeenCalled();
-    const connection = { number: 1 };
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const call = { connection: { number: 1 }, deadline: performance.now() + BUDGET.call };
     const { pets, keys } = storage;
     for (const [method, ...values] of [
       [pets.add, { name: 'Rex', categoryId: 1n }, { holder: 'zoo', key: 'k', fingerprint: 'f' }],
@@ -57,7 +60,7 @@ describe('createStorage', () => {
       [storage.archive?.skipIds, 9n],
       [storage.ready],
     ] as const) {
-      expect(await (method as (...values: unknown[]) => Promise<unknown>)(...values)).toEqual([connection, ...values]);
+      expect(await (method as (...values: unknown[]) => Promise<unknown>)(...values)).toEqual([call, ...values]);
     }
     expect(given.open).toHaveBeenCalledTimes(1);
   });
@@ -93,7 +96,11 @@ describe('createStorage', () => {
       { maxItems: 1 },
     );
     const open = () => sleep(1_500).then(() => ({ number: 1 }));
-    const { pets } = createStorage({ ...driver(), open, pets: { ...driver().pets, find: (_, id) => find(id) } });
+    const { pets } = createStorage({
+      ...driver(),
+      open,
+      pets: { ...driver().pets, find: ({ deadline }, id) => find(id, deadline) },
+    });
     const calls = [1n, 2n].map((id) => pets.find(id).catch(({ code }) => code));
     await pass(1_500);
     await pass(700);
@@ -123,10 +130,13 @@ describe('createStorage', () => {
     const misconfigured = unavailable(new StorageMisconfigured('no such folder'));
     given.open.mockRejectedValueOnce(misconfigured);
     const resource = createResource(given);
-    const open = () => resource.call(async (connection) => connection);
+    const open = () => resource.call(async ({ connection }) => connection);
     await expect(open()).rejects.toBe(misconfigured);
     expect(await open()).toEqual({ number: 1 });
-    expect(await createStorage(given, resource).keys.find('digest')).toEqual([{ number: 1 }, 'digest']);
+    expect(await createStorage(given, resource).keys.find('digest')).toMatchObject([
+      { connection: { number: 1 } },
+      'digest',
+    ]);
   });
 
   test('has the types of the ports, and rejects a driver that lacks a method', () => {
@@ -135,8 +145,8 @@ describe('createStorage', () => {
       add(name: string, key?: string): Promise<void>;
     }
     expectTypeOf<Methods<Port, Connection>>().toEqualTypeOf<{
-      readonly find: (connection: Connection, id: bigint) => Promise<string | null>;
-      readonly add: (connection: Connection, name: string, key?: string) => Promise<void>;
+      readonly find: (call: Call<Connection>, id: bigint) => Promise<string | null>;
+      readonly add: (call: Call<Connection>, name: string, key?: string) => Promise<void>;
     }>();
     const { find, add } = driver().pets;
     // @ts-expect-error The method `list` is missing.

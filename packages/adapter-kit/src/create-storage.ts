@@ -1,10 +1,10 @@
 import type { ApiKeyRepository, PetArchive, PetRepository, Storage } from '@animal-store/domain/ports';
-import { createResource, type Resource, type ResourceOptions } from './resource.ts';
+import { type Call, createResource, type Resource, type ResourceOptions } from './resource.ts';
 
-/** The methods of a port as functions, each with the open connection as its first argument. */
+/** The methods of a port as functions, each with its call as its first argument. */
 export type Methods<Port, Connection> = {
   readonly [Name in keyof Port]: Port[Name] extends (...given: infer Given) => infer Result
-    ? (connection: Connection, ...given: Given) => Result
+    ? (call: Call<Connection>, ...given: Given) => Result
     : never;
 };
 
@@ -15,7 +15,7 @@ export interface Driver<Connection> extends ResourceOptions<Connection> {
   /** Without it, pets can't be moved to this storage and from it. */
   readonly archive?: Methods<PetArchive, Connection>;
   /** Rejects unless the storage can be read and written now. */
-  ready(connection: Connection): Promise<void>;
+  ready(call: Call<Connection>): Promise<void>;
   /** Where the pets are, for logs, without credentials: `db1:27017`. */
   readonly location: string;
   /** Insecure settings, one line each for the operator, without credentials. */
@@ -34,12 +34,12 @@ export function createStorage<Connection>(
   resource: Resource<Connection> = createResource(driver),
 ): Storage {
   const { pets, keys, archive, location, warnings } = driver;
-  const { call, close } = resource;
+  const { close } = resource;
 
   const bound =
-    <Given extends unknown[], Result>(method: (connection: Connection, ...given: Given) => Promise<Result>) =>
+    <Given extends unknown[], Result>(method: (call: Call<Connection>, ...given: Given) => Promise<Result>) =>
     (...given: Given): Promise<Result> =>
-      call((connection) => method(connection, ...given));
+      resource.call((call) => method(call, ...given));
 
   return {
     pets: { add: bound(pets.add), find: bound(pets.find), list: bound(pets.list) },

@@ -3,7 +3,7 @@
 export { type BatchOptions, type BatchWork, createBatches } from './batches.ts';
 export { BUDGET } from './budget.ts';
 export { createStorage, type Driver, type Methods } from './create-storage.ts';
-export { currentDeadline } from './deadline.ts';
 export { otherDatabase } from './identity.ts';
 export { readPages } from './pages.ts';
-export { createResource, type Resource, type ResourceOptions, withTimeout } from './resource.ts';
+export { type Call, createResource, type Resource, type ResourceOptions, withTimeout } from './resource.ts';
+export { timeLeft } from './time-left.ts';

@@ -1,6 +1,6 @@
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createResource, type ResourceOptions } from './resource.ts';
+import { type Call, createResource, type ResourceOptions } from './resource.ts';
 
 const LOST = new Error('connection lost');
 const never = () => new Promise<never>(() => {});
@@ -12,7 +12,7 @@ function resource(options: Partial<ResourceOptions<number>> = {}) {
   const close = vi.fn();
   const isLost = (failure: unknown) => failure === LOST || (failure as Error).name === 'TimeoutError';
   const { call, close: end } = createResource({ open, close, isLost, ...options });
-  const use = () => call(async (connection) => connection);
+  const use = () => call(async ({ connection }) => connection);
   const lose = () => call(() => Promise.reject(LOST));
   /** The next opening lasts until it is told to end. */
   function openSlowly() {
@@ -45,14 +45,16 @@ describe('createResource', () => {
     const { call, close, open, openSlowly } = resource();
     const { finish } = openSlowly();
     expect(open).not.toHaveBeenCalled();
-    const write = vi.fn(async () => 'written');
+    const write = vi.fn(async (_: Call<number>) => 'written');
+    const begin = performance.now();
     const ends = await callsAt([0, 5_000, 7_798, 9_998], () => call(write));
     await vi.advanceTimersByTimeAsync(1);
     finish();
     const timeout = 'storage_unavailable: no response within 2200 ms';
     expect(await Promise.all(ends)).toEqual([timeout, timeout, timeout, 'written']);
     expect(await call(write)).toBe('written');
-    expect(write.mock.calls).toEqual([[1], [1]]);
+    const deadlines = [12_198, 12_199].map((time) => begin + time);
+    expect(write.mock.calls).toEqual(deadlines.map((deadline) => [{ connection: 1, deadline }]));
     expect(open).toHaveBeenCalledTimes(1);
     expect(close).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);

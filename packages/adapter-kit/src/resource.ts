@@ -1,7 +1,6 @@
 import { DomainError } from '@animal-store/domain';
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUDGET } from './budget.ts';
-import { startUntil } from './deadline.ts';
 
 export interface ResourceOptions<T> {
   /** Connects and prepares the storage, within 10 seconds. Each failure is `storage_unavailable` for the calls that wait. */
@@ -33,13 +32,20 @@ export interface ResourceOptions<T> {
   readonly timeout?: number;
 }
 
+/** A call of a port, as the work on a connection sees it. */
+export interface Call<T> {
+  readonly connection: T;
+  /** When the caller gives up, on the clock of `performance.now`. A write that begins later surprises it: see `timeLeft`. */
+  readonly deadline: number;
+}
+
 export interface Resource<T> {
   /**
    * Runs one call of a port. The work never starts once the call has failed.
    *
    * @throws DomainError `storage_unavailable`, also if the resource is closed; or what `toPortError` returns.
    */
-  call<R>(work: (value: T) => Promise<R>): Promise<R>;
+  call<R>(work: (call: Call<T>) => Promise<R>): Promise<R>;
 
   /** Closes the resource within the time limit; an opening that takes longer is closed when it ends. Never throws. */
   close(): Promise<void>;
@@ -111,20 +117,20 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
 
   return {
     async call(work) {
-      const begin = performance.now();
+      const deadline = performance.now() + timeout;
       let left = timeout;
       // Another call may close or lose the connection before this one continues.
       while (state.name !== 'open') {
         if (state.name === 'closed') throw closed();
         if (state.name === 'absent') state = startOpening();
         await withTimeout(state.opened, left).catch(throwNotOpen);
-        left = timeout - Math.round(performance.now() - begin);
+        left = Math.round(deadline - performance.now());
         // An opening that blocks the thread ends before the timer of its call.
         if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${timeout} ms`));
       }
       const used = state;
       try {
-        return await withTimeout(startUntil(begin + timeout, work, used.value), left);
+        return await withTimeout(work({ connection: used.value, deadline }), left);
       } catch (failure) {
         // A call that mostly waited for the opening may time out on a healthy connection: keep it.
         if (left > timeout / 2 && isLost(failure)) discard(used);

@@ -13,14 +13,14 @@ interface Archive {
 }
 
 export const archive: Methods<PetArchive, Archive> = {
-  read: ({ query, barrier }, after, limit) =>
+  read: ({ connection: { query, barrier } }, after, limit) =>
     barrier(async () => (await query(limit, rangeOf({ after }))).map(storedPetOf)),
 
-  restore: ({ insertions }, pets) => insertions.restore(pets.map(documentOf)),
+  restore: ({ connection: { insertions }, deadline }, pets) => insertions.restore(pets.map(documentOf), deadline),
 
-  lastId: ({ insertions, barrier }) => barrier(() => insertions.lastId()),
+  lastId: ({ connection: { insertions, barrier } }) => barrier(() => insertions.lastId()),
 
-  skipIds: ({ insertions }, lastId) => insertions.skipIds(lastId),
+  skipIds: ({ connection: { insertions }, deadline }, lastId) => insertions.skipIds(lastId, deadline),
 };
 
 function documentOf({ id, createdAt, ...pet }: StoredPet): PetDocument {

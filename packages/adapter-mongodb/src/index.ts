@@ -35,7 +35,7 @@ export function createMongoStorage(options: MongoStorageOptions): Storage {
     isLost: (failure) => failure instanceof MongoServerSelectionError,
     toPortError: (failure) => toPortError(failure, place),
     ...{ pets, keys, archive },
-    ready: ({ checkReady }) => checkReady(),
+    ready: ({ connection: { checkReady } }) => checkReady(),
     location: place.location,
     warnings: place.warnings,
   });

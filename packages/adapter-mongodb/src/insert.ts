@@ -1,4 +1,4 @@
-import { createBatches, currentDeadline } from '@animal-store/adapter-kit';
+import { createBatches } from '@animal-store/adapter-kit';
 import type { Creation, Idempotency } from '@animal-store/domain/ports';
 import {
   type ClientSession,
@@ -122,8 +122,7 @@ export function createInsertions(
   }
 
   /** Restores pets, and leaves out those whose id or idempotency key is stored. */
-  async function restore(documents: readonly PetDocument[]): Promise<void> {
-    const deadline = currentDeadline();
+  async function restore(documents: readonly PetDocument[], deadline: number): Promise<void> {
     await checkWritable();
     await client.withSession(SESSION, async (session) => {
       const errors = documents.length === 0 ? new Map() : await insertAll(documents, session, deadline);
@@ -164,8 +163,9 @@ export function createInsertions(
     return errors;
   }
 
-  async function skipIds(lastId: bigint): Promise<void> {
+  async function skipIds(lastId: bigint, deadline: number): Promise<void> {
     await checkWritable();
+    requireTime(deadline);
     await ids.raiseTo(lastId);
   }
 

@@ -1,4 +1,4 @@
-import { currentDeadline, type Methods } from '@animal-store/adapter-kit';
+import type { Call, Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
@@ -14,44 +14,49 @@ interface Keys {
   checkWritable(): Promise<void>;
 }
 
-/** Checks the collections before reads, too: a query of the driver names none by its UUID. Returns the options of an operation. */
-async function checked({ checkWritable }: Keys) {
-  const deadline = currentDeadline();
-  await checkWritable();
-  return { maxTimeMS: requireTime(deadline) };
+type Database = { readonly keys: Keys };
+
+/** Checks the collections before reads, too: a query of the driver names none by its UUID. Returns the time limit of an operation. */
+async function checked({ connection: { keys }, deadline }: Call<Database>) {
+  await keys.checkWritable();
+  return { ...keys, limits: { maxTimeMS: requireTime(deadline) } };
 }
 
-export const keys: Methods<ApiKeyRepository, { readonly keys: Keys }> = {
-  async add({ keys }, key) {
-    const bounded = await checked(keys);
+export const keys: Methods<ApiKeyRepository, Database> = {
+  async add(call, key) {
+    const { collection, limits } = await checked(call);
     try {
-      await keys.collection.insertOne(documentOf(key), bounded);
+      await collection.insertOne(documentOf(key), limits);
     } catch (failure) {
       if (!isDuplicateKey(failure)) throw failure;
     }
   },
 
-  async find({ keys }, digest) {
-    const options = { projection: PROJECTION, ...(await checked(keys)) };
-    const document = await keys.barrier(() => keys.collection.findOne<ReadKey>({ digest }, options));
+  async find(call, digest) {
+    const { collection, barrier, limits } = await checked(call);
+    const options = { projection: PROJECTION, ...limits };
+    const document = await barrier(() => collection.findOne<ReadKey>({ digest }, options));
     return document && apiKeyOf(document);
   },
 
-  async list({ keys }, { after, limit }) {
-    const options = { projection: PROJECTION, sort: { _id: 1 }, limit, ...(await checked(keys)) } as const;
-    const find = () => keys.collection.find<ReadKey>({ _id: { $gt: after } }, options).toArray();
-    return (await keys.barrier(find)).map(apiKeyOf);
+  async list(call, { after, limit }) {
+    const { collection, barrier, limits } = await checked(call);
+    const options = { projection: PROJECTION, sort: { _id: 1 }, limit, ...limits } as const;
+    const find = () => collection.find<ReadKey>({ _id: { $gt: after } }, options).toArray();
+    return (await barrier(find)).map(apiKeyOf);
   },
 
-  async revoke({ keys }, id, at) {
+  async revoke(call, id, at) {
+    const { collection, limits } = await checked(call);
     const revokedAt = { $ifNull: ['$revokedAt', new Date(at)] };
-    const options = { projection: PROJECTION, returnDocument: 'after', ...(await checked(keys)) } as const;
-    const document = await keys.collection.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
+    const options = { projection: PROJECTION, returnDocument: 'after', ...limits } as const;
+    const document = await collection.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
     return document && apiKeyOf(document as ReadKey);
   },
 
-  async recordUse({ keys }, id, at) {
-    await keys.collection.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, await checked(keys));
+  async recordUse(call, id, at) {
+    const { collection, limits } = await checked(call);
+    await collection.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, limits);
   },
 };
 

@@ -1,5 +1,4 @@
-import { BUDGET } from '@animal-store/adapter-kit';
-import { unavailable } from '@animal-store/domain/ports';
+import { BUDGET, timeLeft } from '@animal-store/adapter-kit';
 
 /** In milliseconds. */
 export const TIME_LIMITS = {
@@ -12,10 +11,6 @@ export const TIME_LIMITS = {
 /**
  * The time limit of an operation in milliseconds, which ends before its callers give up.
  *
- * @throws DomainError `storage_unavailable` if they have given up: an operation that begins now would surprise them.
+ * @throws DomainError `storage_unavailable` if they have given up.
  */
-export function requireTime(deadline: number): number {
-  const left = Math.floor(deadline - performance.now());
-  if (left <= 0) throw unavailable(new Error('the storage could not begin in time'));
-  return Math.min(left, TIME_LIMITS.operation);
-}
+export const requireTime = (deadline: number): number => Math.min(timeLeft(deadline), TIME_LIMITS.operation);

@@ -24,14 +24,14 @@ interface Pets {
 }
 
 export const pets: Methods<PetRepository, Pets> = {
-  add({ insertions }, { name, categoryId, status }, idempotency) {
+  add({ connection: { insertions }, deadline }, { name, categoryId, status }, idempotency) {
     const pet = { name, categoryId, status, idempotency } satisfies Record<keyof NewDocument, unknown>;
-    return insertions.create(pet);
+    return insertions.create(pet, deadline);
   },
 
-  find: ({ reads }, id) => reads.find(id),
+  find: ({ connection: { reads }, deadline }, id) => reads.find(id, deadline),
 
-  list: ({ reads }, selection) => reads.list(selection),
+  list: ({ connection: { reads }, deadline }, selection) => reads.list(selection, deadline),
 };
 
 /** Finds and lists pets. Fails with the driver's errors. */

@@ -28,7 +28,7 @@ export function createAbandoned(read: Query) {
   /** Closes them. Throws `storage_unavailable` while the server works on one of them. */
   async function closeUnlessBusy(): Promise<void> {
     const clients = [...processIds.keys()];
-    const asked = read<string | null>(WAIT_EVENTS, [[...processIds.values()]]);
+    const asked = read<string | null>(WAIT_EVENTS, [[...processIds.values()]], performance.now() + BUDGET.call);
     // This error comes from WAIT_EVENTS, not from the write. Convert it, or `repeated` would run the write again.
     const events = await asked.catch((failure) => {
       const error = toPortError(failure);

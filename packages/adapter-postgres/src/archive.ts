@@ -26,8 +26,8 @@ export const ARCHIVE_STATEMENTS = {
 type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];
 
 export const archive: Methods<PetArchive, Database> = {
-  async read({ read }, after, limit) {
-    const rows = await read<StoredRow[]>(ARCHIVE_STATEMENTS.read, [after, limit]);
+  async read({ connection, deadline }, after, limit) {
+    const rows = await connection.read<StoredRow[]>(ARCHIVE_STATEMENTS.read, [after, limit], deadline);
     return rows.map(([pet, createdAt, idempotency]) => ({
       ...petOf(pet),
       createdAt,
@@ -35,17 +35,17 @@ export const archive: Methods<PetArchive, Database> = {
     }));
   },
 
-  async restore({ write }, pets) {
+  async restore({ connection, deadline }, pets) {
     const records = pets.map(({ idempotency, ...pet }) => ({ ...pet, ...idempotency }));
     const highest = pets.at(-1)?.id ?? 1n;
-    await write(ARCHIVE_STATEMENTS.restore, [jsonOf(records), highest]);
+    await connection.write(ARCHIVE_STATEMENTS.restore, [jsonOf(records), highest], deadline);
   },
 
-  async lastId({ read }) {
-    return BigInt(await read<string>(ARCHIVE_STATEMENTS.lastId, []));
+  async lastId({ connection, deadline }) {
+    return BigInt(await connection.read<string>(ARCHIVE_STATEMENTS.lastId, [], deadline));
   },
 
-  async skipIds({ write }, lastId) {
-    await write(ARCHIVE_STATEMENTS.skipIds, [lastId]);
+  async skipIds({ connection, deadline }, lastId) {
+    await connection.write(ARCHIVE_STATEMENTS.skipIds, [lastId], deadline);
   },
 };

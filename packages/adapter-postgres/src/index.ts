@@ -44,7 +44,7 @@ export function createPostgresStorage({ url, pool }: PostgresStorageOptions): St
     isLost: (failure) => StorageMisconfigured.is(failure) || kindOf(failure) === 'misconfiguration',
     toPortError,
     ...{ pets, keys, archive },
-    ready: ({ checkReady }) => checkReady(),
+    ready: ({ connection, deadline }) => connection.ready(deadline),
     location: server.location,
     warnings: server.warnings,
   });

@@ -38,18 +38,23 @@ export const KEY_STATEMENTS = {
 } as const satisfies Record<string, Statement>;
 
 export const keys: Methods<ApiKeyRepository, Database> = {
-  async add({ write }, { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
+  async add(
+    { connection, deadline },
+    { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt },
+  ) {
     const values = [id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt];
-    await write(KEY_STATEMENTS.add, values);
+    await connection.write(KEY_STATEMENTS.add, values, deadline);
   },
 
-  find: ({ read }, digest) => read<ApiKey | null>(KEY_STATEMENTS.find, [digest]),
+  find: ({ connection, deadline }, digest) => connection.read<ApiKey | null>(KEY_STATEMENTS.find, [digest], deadline),
 
-  list: ({ read }, { after, limit }) => read<ApiKey[]>(KEY_STATEMENTS.list, [after, limit]),
+  list: ({ connection, deadline }, { after, limit }) =>
+    connection.read<ApiKey[]>(KEY_STATEMENTS.list, [after, limit], deadline),
 
-  revoke: ({ write }, id, at) => write<ApiKey | null>(KEY_STATEMENTS.revoke, [id, at]),
+  revoke: ({ connection, deadline }, id, at) =>
+    connection.write<ApiKey | null>(KEY_STATEMENTS.revoke, [id, at], deadline),
 
-  async recordUse({ write }, id, at) {
-    await write(KEY_STATEMENTS.recordUse, [id, at]);
+  async recordUse({ connection, deadline }, id, at) {
+    await connection.write(KEY_STATEMENTS.recordUse, [id, at], deadline);
   },
 };

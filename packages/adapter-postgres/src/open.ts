@@ -18,6 +18,7 @@ export function createOpening(server: ServerUrl, sizes: ReturnType<typeof poolSi
 
   return async () => {
     const pools = await openPools(server, sizes, prepare);
-    return { ...pools, batches: createPetBatches(pools), checkReady: () => checkReady(pools, known) };
+    const ready = (deadline: number) => checkReady(pools, known, deadline);
+    return { ...pools, batches: createPetBatches(pools), ready };
   };
 }

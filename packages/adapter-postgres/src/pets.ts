@@ -152,12 +152,13 @@ export function createPetBatches({ read, write }: Pools) {
 }
 
 export const pets: Methods<PetRepository, { readonly batches: ReturnType<typeof createPetBatches> }> = {
-  add({ batches }, { name, categoryId, status }, idempotency) {
+  add({ connection: { batches }, deadline }, { name, categoryId, status }, idempotency) {
     const pet = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>;
-    return batches.create({ ...pet, ...idempotency });
+    return batches.create({ ...pet, ...idempotency }, deadline);
   },
 
-  find: ({ batches }, id) => batches.find({ id }),
+  find: ({ connection: { batches }, deadline }, id) => batches.find({ id }, deadline),
 
-  list: ({ batches }, selection) => (selection.status ? batches.listByStatus(selection) : batches.list(selection)),
+  list: ({ connection: { batches }, deadline }, selection) =>
+    (selection.status ? batches.listByStatus : batches.list)(selection, deadline),
 };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BUDGET, currentDeadline } from '@animal-store/adapter-kit';
+import { BUDGET } from '@animal-store/adapter-kit';
 import { unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { createAbandoned } from './abandoned.ts';
@@ -78,13 +78,13 @@ export async function openPools(
     closeIdle(readers, writers);
     await added;
   });
-  const write: Query = async (statement, values, deadline = currentDeadline()) => {
+  const write: Query = async (statement, values, deadline) => {
     if (abandoned.exist()) await abandoned.closeUnlessBusy();
     return writeOnce(statement, values, deadline);
   };
 
   // Pools whose first connection fails hold nothing.
-  (await repeated(currentDeadline(), () => connect(readers))).release();
+  (await repeated(performance.now() + BUDGET.call, () => connect(readers))).release();
   return {
     read,
     write,
@@ -136,8 +136,7 @@ function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown
       throw failure;
     }
   }
-  return (statement, values, deadline = currentDeadline()) =>
-    repeated(deadline, () => run(statement, values, deadline));
+  return (statement, values, deadline) => repeated(deadline, () => run(statement, values, deadline));
 }
 
 const connect = (pool: pg.Pool): Promise<pg.PoolClient> =>

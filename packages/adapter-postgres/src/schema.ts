@@ -111,10 +111,10 @@ interface State {
 const LOCK_STATE = statement(`${STATE} FOR KEY SHARE`);
 
 /** Throws StorageMisconfigured also if the role lacks a privilege that a service needs. Other programs may do with fewer. */
-export async function checkReady({ read, write }: Pools, known: string | null): Promise<void> {
-  const missing = await read<string | null>(MISSING_PRIVILEGES, []);
+export async function checkReady({ read, write }: Pools, known: string | null, deadline: number): Promise<void> {
+  const missing = await read<string | null>(MISSING_PRIVILEGES, [], deadline);
   if (missing !== null) throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${missing}`);
-  checkState(await write<State | null>(LOCK_STATE, []), known);
+  checkState(await write<State | null>(LOCK_STATE, [], deadline), known);
 }
 
 /**

@@ -11,10 +11,9 @@ export interface Statement {
 /**
  * Runs a statement as a transaction of its own. Returns its result as the driver decodes it.
  *
- * @param deadline When the caller gives up, on the clock of `performance.now`: the statement is not sent later. Without it, that
- * is `currentDeadline()`.
+ * @param deadline When the caller gives up, on the clock of `performance.now`: the statement is not sent later.
  */
-export type Query = <T>(statement: Statement, values: readonly unknown[], deadline?: number) => Promise<T>;
+export type Query = <T>(statement: Statement, values: readonly unknown[], deadline: number) => Promise<T>;
 
 /** Every connection prepares a statement once. Its name is a hash, so that a name never stands for two texts. */
 export function statement(text: string): Statement {

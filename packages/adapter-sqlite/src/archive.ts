@@ -1,6 +1,6 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive, StoredPet } from '@animal-store/domain/ports';
-import type { File } from './open.ts';
+import { type File, read, write } from './open.ts';
 import { COLUMNS, type PetRow, petOf } from './pets.ts';
 import { type Row, type Statement, timeOf } from './schema.ts';
 
@@ -17,10 +17,11 @@ export const ARCHIVE_SQL = {
 } as const;
 
 export const archive: Methods<PetArchive, File> = {
-  read: ({ read }, after, limit) => read(storedPetsOf, ARCHIVE_SQL.read, after, limit),
+  read: (call, after, limit) => read(call, storedPetsOf, ARCHIVE_SQL.read, after, limit),
 
-  async restore({ write }, pets) {
+  async restore(call, pets) {
     await write(
+      call,
       ...pets.map(({ id, name, categoryId, status = null, createdAt, idempotency }): Statement => {
         const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
         return [ARCHIVE_SQL.restore, id, name, categoryId, status, createdAt, holder, key, fingerprint];
@@ -28,10 +29,10 @@ export const archive: Methods<PetArchive, File> = {
     );
   },
 
-  lastId: ({ read }) => read(([[last] = [0n]]) => last as bigint, ARCHIVE_SQL.lastId),
+  lastId: (call) => read(call, ([[last] = [0n]]) => last as bigint, ARCHIVE_SQL.lastId),
 
-  async skipIds({ write }, lastId) {
-    await write(...skipIds(lastId));
+  async skipIds(call, lastId) {
+    await write(call, ...skipIds(lastId));
   },
 };
 

@@ -1,12 +1,12 @@
 /** @module @animal-store/adapter-sqlite */
 
 import { existsSync } from 'node:fs';
-import { createStorage } from '@animal-store/adapter-kit';
+import { type Call, createStorage } from '@animal-store/adapter-kit';
 import type { Storage } from '@animal-store/domain/ports';
 import { archive } from './archive.ts';
 import { pathOf, realPathOf, requireFile } from './file.ts';
 import { keys } from './keys.ts';
-import { createOpening, type File, openAtStart } from './open.ts';
+import { createOpening, type File, openAtStart, write } from './open.ts';
 import { pets, TRY_CREATING } from './pets.ts';
 
 export interface SqliteStorageOptions {
@@ -33,6 +33,6 @@ export async function createSqliteStorage({ file, create = true }: SqliteStorage
   if (!(create || existsSync(path))) requireFile(path);
   const opening = createOpening(path);
   const opened = await openAtStart(opening, create);
-  const ready = async ({ write }: File) => void (await write(...TRY_CREATING));
+  const ready = async (call: Call<File>) => void (await write(call, ...TRY_CREATING));
   return createStorage({ ...opening, pets, keys, archive, ready, location: realPathOf(path) }, opened);
 }

@@ -1,7 +1,7 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
-import type { File } from './open.ts';
+import { type File, read, write } from './open.ts';
 import { type Row, timeOf } from './schema.ts';
 
 const COLUMNS = 'id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at';
@@ -16,18 +16,19 @@ export const KEY_SQL = {
 } as const;
 
 export const keys: Methods<ApiKeyRepository, File> = {
-  async add({ write }, { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
-    await write([KEY_SQL.add, id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]);
+  async add(call, { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
+    await write(call, [KEY_SQL.add, id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]);
   },
 
-  find: async ({ read }, digest) => (await read(keysOf, KEY_SQL.find, digest))[0] ?? null,
+  find: async (call, digest) => (await read(call, keysOf, KEY_SQL.find, digest))[0] ?? null,
 
-  list: ({ read }, { after, limit }) => read(keysOf, KEY_SQL.list, after, limit),
+  list: (call, { after, limit }) => read(call, keysOf, KEY_SQL.list, after, limit),
 
-  revoke: async ({ write }, id, at) => keysOf(await write([KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]))[0] ?? null,
+  revoke: async (call, id, at) =>
+    keysOf(await write(call, [KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]))[0] ?? null,
 
-  async recordUse({ write }, id, at) {
-    await write([KEY_SQL.recordUse, at, id]);
+  async recordUse(call, id, at) {
+    await write(call, [KEY_SQL.recordUse, at, id]);
   },
 };
 

@@ -1,5 +1,6 @@
 import {
   BUDGET,
+  type Call,
   createBatches,
   createResource,
   type Resource,
@@ -11,6 +12,7 @@ import { BUSY, ERROR, isDamage, resultCode, toPortError, whenUnlocked } from './
 import { placeOf } from './file.ts';
 import { checkSchema, openDatabase, type Row, type Statement } from './schema.ts';
 import { createWriterThread, requireProgram } from './thread.ts';
+import type { Write } from './writer.ts';
 
 /** How many calls share a transaction or a turn at most. */
 const BATCH = { maxItems: 1_000 };
@@ -20,15 +22,8 @@ const START_TIMEOUT = BUDGET.open - BUDGET.lock;
 
 /** One open file: it is read in this thread and written in another one (thread.ts). */
 export interface File {
-  /**
-   * Reads what is committed. Equal reads that are called in one turn of the event loop read once, and share the result.
-   *
-   * @param decode The same function for the same statement.
-   */
-  read<T>(decode: (rows: readonly Row[]) => T, ...statement: Statement): Promise<T>;
-
-  /** Runs statements until one of them has rows. Resolves to these rows when everything is on the disk. */
-  write(...statements: Statement[]): Promise<readonly Row[]>;
+  read(read: Read, deadline: number): Promise<unknown>;
+  write(write: Write, deadline: number): Promise<readonly Row[]>;
 
   /** Starts the thread that writes, which the first write does otherwise. */
   startWriter(): Promise<unknown>;
@@ -61,9 +56,9 @@ export function createOpening(path: string): ResourceOptions<File> {
       const file = await openFile(path);
       return {
         ...file,
-        write(...statements) {
+        write(...given) {
           if (damage !== null) throw damage;
-          return file.write(...statements);
+          return file.write(...given);
         },
       };
     },
@@ -88,7 +83,7 @@ export async function openAtStart(opening: ResourceOptions<File>, willWrite: boo
   requireProgram();
   const resource = createResource(opening);
   try {
-    const { startWriter } = await resource.call(async (file) => file);
+    const { startWriter } = await resource.call(async ({ connection }) => connection);
     if (willWrite) await withTimeout(startWriter(), START_TIMEOUT);
   } catch (error) {
     const { cause } = error as Error;
@@ -98,7 +93,20 @@ export async function openAtStart(opening: ResourceOptions<File>, willWrite: boo
   return resource;
 }
 
-type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
+type Decode<T> = (rows: readonly Row[]) => T;
+type Read = readonly [Decode<unknown>, ...statement: Statement];
+
+/**
+ * Reads what is committed. Equal reads that are called in one turn of the event loop read once, and share the result.
+ *
+ * @param decode The same function for the same statement.
+ */
+export const read = <T>({ connection, deadline }: Call<File>, decode: Decode<T>, ...statement: Statement) =>
+  connection.read([decode, ...statement], deadline) as Promise<T>;
+
+/** Runs statements until one of them has rows. Resolves to these rows when everything is on the disk. */
+export const write = ({ connection, deadline }: Call<File>, ...statements: Write) =>
+  connection.write(statements, deadline);
 
 /** Opens a file for this thread, which reads, and for the one that writes. */
 async function openFile(path: string): Promise<File> {
@@ -128,13 +136,10 @@ async function openFile(path: string): Promise<File> {
     });
   }
 
-  const read = createBatches((reads: readonly Read[]) => whenUnlocked(() => resultsOf(reads)), BATCH);
-  /** Group commit: writes that arrive during a commit are the next transaction. */
-  const write = createBatches(writer.commit, BATCH);
-
   return {
-    read: (...given) => read(given as Read) as Promise<never>,
-    write: (...statements) => write(statements),
+    read: createBatches((reads: readonly Read[]) => whenUnlocked(() => resultsOf(reads)), BATCH),
+    // Group commit: writes that arrive during a commit are the next transaction.
+    write: createBatches(writer.commit, BATCH),
     startWriter: () => writer.commit([], Number.POSITIVE_INFINITY),
     close: writer.close,
   };

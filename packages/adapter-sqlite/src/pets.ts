@@ -1,7 +1,7 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { Pet, PetStatus } from '@animal-store/domain';
 import type { PetRepository } from '@animal-store/domain/ports';
-import type { File } from './open.ts';
+import { type File, read, write } from './open.ts';
 import type { Row, Statement } from './schema.ts';
 
 export const COLUMNS = 'id, name, category_id, status';
@@ -29,12 +29,12 @@ export const TRY_CREATING: readonly Statement[] = [
 ];
 
 export const pets: Methods<PetRepository, File> = {
-  async add({ write }, { name, categoryId, status = null }, idempotency) {
+  async add(call, { name, categoryId, status = null }, idempotency) {
     const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
     // The query comes first: an insertion that violates the unique index would use up an id.
     const query: Statement[] = key === null ? [] : [[PET_SQL.findCreated, holder, key]];
     const insertion: Statement = [PET_SQL.create, name, categoryId, status, Date.now(), holder, key, fingerprint];
-    const [[id, earlier] = []] = (await write(...query, insertion)) as [[bigint, string?]?];
+    const [[id, earlier] = []] = (await write(call, ...query, insertion)) as [[bigint, string?]?];
     const created = earlier === undefined;
     // An equal fingerprint means an equal pet.
     return created || earlier === fingerprint
@@ -42,12 +42,12 @@ export const pets: Methods<PetRepository, File> = {
       : null;
   },
 
-  find: async ({ read }, id) => (await read(petsOf, PET_SQL.find, id))[0] ?? null,
+  find: async (call, id) => (await read(call, petsOf, PET_SQL.find, id))[0] ?? null,
 
-  list: ({ read }, { status, after, limit }) =>
+  list: (call, { status, after, limit }) =>
     status === undefined
-      ? read(petsOf, PET_SQL.list, after, limit)
-      : read(petsOf, PET_SQL.listByStatus, status, after, limit),
+      ? read(call, petsOf, PET_SQL.list, after, limit)
+      : read(call, petsOf, PET_SQL.listByStatus, status, after, limit),
 };
 
 const petsOf = (rows: readonly Row[]): readonly Pet[] => (rows as readonly PetRow[]).map(petOf);

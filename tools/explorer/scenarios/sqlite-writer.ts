@@ -16,7 +16,7 @@ const UNKNOWN = /thread ended|no response/;
 const MAX_FAILURES = 2;
 
 const scenario =
-  ({ createOpening, openAtStart }: Modules) =>
+  ({ createOpening, openAtStart, read, write }: Modules) =>
   (world: World) => {
     const machine = new Machine(world);
     const isIn = (...states: readonly ThreadState[]) => states.includes(machine.thread?.state ?? 'gone');
@@ -41,13 +41,13 @@ const scenario =
     let opening: ReturnType<typeof openAtStart> | null = null;
 
     const writing = (id: string) =>
-      async function write(): Promise<void> {
+      async function attempt(): Promise<void> {
         // A write starts a thread if the last one is gone.
         const wasWell = isIn('well', 'gone');
         const before = failures;
         opening ??= openAtStart(createOpening('/animals.db'), false);
         const { call } = await opening;
-        const outcome = await call(({ write }) => write(['write', id])).catch((error: Error) => error);
+        const outcome = await call((each) => write(each, ['write', id])).catch((error: Error) => error);
         if (outcome instanceof Error) {
           const reason = String(((outcome.cause ?? outcome) as Error).message);
           if (wasWell && before === failures) throw new Error(`nothing was wrong, and ${id} got: ${reason}`);
@@ -56,7 +56,7 @@ const scenario =
         }
         if (outcome[0]?.[0] !== id) throw new Error(`${id} got ${outcome}`);
         const time = world.now();
-        const rows = await call(({ read }) => read((found) => found, 'read')).catch((error: Error) => error);
+        const rows = await call((each) => read(each, (found) => found, 'read')).catch((error: Error) => error);
         if (rows instanceof Error) {
           // The time of a call has passed meanwhile.
           if (world.now() > time) return;

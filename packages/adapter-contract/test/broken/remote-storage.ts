@@ -163,8 +163,8 @@ export function openRemoteStorage(text: string, options: RemoteOptions = {}): Ar
     timeout,
   });
   const remote = eachCall(place.storage, (operation) =>
-    call(({ run }) =>
-      run(async () => {
+    call(({ connection }) =>
+      connection.run(async () => {
         if (place.isLost) throw new StorageMisconfigured('the place was lost');
         return operation();
       }),
