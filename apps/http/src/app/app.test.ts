@@ -124,8 +124,29 @@ describe('a middleware of a program', () => {
     expect([await replaced.text(), fieldsOf(replaced)]).toMatchObject(['replaced', FIELDS]);
     expect(records).toMatchObject([
       { route: '/v1/pets', status: 401, error: null },
-      { route: '/livez', status: 200 },
+      { route: '/livez', status: 200, bytes: undefined },
     ]);
+  });
+
+  test('that adds fields to a response leaves its size in the record', async () => {
+    const { app, records } = createRecorder({
+      initApp: (app) => app.use((c, next) => next().then(() => c.header('x-after', 'b'))),
+    });
+    const { length } = await (await app.request('/livez')).text();
+    expect(records).toMatchObject([{ bytes: length }]);
+  });
+
+  test('without initApp sets fields of the errors of its route, too', async () => {
+    const { app } = createRecorder();
+    app.use('/own', (c, next) => {
+      c.header('x-shop', 'yes');
+      return next();
+    });
+    app.get('/own', () => {
+      throw OVERLOADED;
+    });
+    const response = await app.request('/own', { headers: { 'x-request-id': 'mine' } });
+    expect([response.status, fieldsOf(response)]).toMatchObject([503, { ...FIELDS, 'x-shop': 'yes' }]);
   });
 
   test.each([new Error('late'), new HTTPException(500), 'late'])(
@@ -173,6 +194,13 @@ describe('a route of a program', () => {
       { ...FIELDS, 'cache-control': 'max-age=60', 'content-type': 'application/json' },
     ]);
     expect(records).toMatchObject([{ id: 'mine', method: 'GET', route: '/own/:name', status: 200, error: null }]);
+  });
+
+  test.each(['GET', 'PROPFIND'])('for all methods is the route of the record of a %s', async (method) => {
+    const { app, records } = createRecorder({ initApp: (app) => app.use('/own/*', (_, next) => next()) });
+    app.all('/own/:name', (c) => c.text(c.req.param('name')));
+    await app.request('/own/x', { method });
+    expect(records).toMatchObject([{ method, route: '/own/:name', status: 200 }]);
   });
 
   test('serves its methods only', async () => {

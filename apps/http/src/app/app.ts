@@ -15,7 +15,7 @@ import { getPet } from './pets/get-pet.ts';
 import { listPets } from './pets/list-pets.ts';
 import { addHeaders } from './pets/operation.ts';
 import { createRateLimit, limitRate } from './rate-limit.ts';
-import { keepHeaders, respond, respondToError } from './respond.ts';
+import { respond, respondToError } from './respond.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
@@ -112,11 +112,7 @@ export function createApp({
   app.use(exchange.middleware);
   // Hono's CORS copies bodies: 1.4 MB of the documentation, which scripts of other origins do not need.
   if (corsOrigins.size > 0) app.use(except('/docs/*', allowOrigins(corsOrigins)));
-  if (initApp !== undefined) {
-    // Needed before all middleware that calls `c.header` before `next`.
-    app.use(keepHeaders);
-    initApp(app);
-  }
+  initApp?.(app);
 
   const admission: [Middleware, ...Middleware[]] = [exchange.shedLoad, requireKey(authenticate)];
   if (rateLimit > 0) admission.push(limitRate(createRateLimit(rateLimit)));

@@ -1,6 +1,5 @@
 import type { AuthenticatedKey } from '@animal-store/domain/transport';
 import type { MiddlewareHandler } from 'hono';
-import type { HeaderFields } from './errors.ts';
 import type { Incoming } from './incoming.ts';
 import type { RequestRecord } from './record.ts';
 
@@ -23,10 +22,8 @@ export interface ServedRequest {
   readonly incoming: Incoming;
   readonly record: RequestRecord;
   /** Header fields of the response, whatever it is. Middleware adds to them before it calls `next`. */
-  fields: HeaderFields;
-  /** Whether a response has what middleware sets by `c.header` before it calls `next`. */
-  keepsHeaders: boolean;
-  /** What `respond` has made. */
+  readonly fields: Record<string, string>;
+  /** What `respond` has made, with all its header fields. */
   response: Response | null;
   /** What the server has sent instead of the response, for the record. */
   rejection: Pick<RequestRecord, 'error' | 'status' | 'bytes'> | null;

@@ -1,22 +1,23 @@
 import type { Context } from 'hono';
-import { matchedRoutes } from 'hono/route';
+import { matchedRoutes, routePath } from 'hono/route';
 import type { Env, Middleware, ServedRequest } from './env.ts';
-import { BODY_IS_TOO_LARGE, errorResponse, type HeaderFields, OVERLOADED, type Reply } from './errors.ts';
+import { BODY_IS_TOO_LARGE, errorResponse, OVERLOADED, type Reply } from './errors.ts';
 import { fromFetch } from './incoming.ts';
 import { BODY_MAX_BYTES } from './messages.ts';
 import { beginRecord, type Observe, type RequestRecord, type Sender } from './record.ts';
-import { addMissingFields, respondToError } from './respond.ts';
+import { missingIn, respondToError } from './respond.ts';
 import { createTurn } from './turn.ts';
 
 /**
  * Header fields of every response (OWASP REST Security Cheat Sheet): no content sniffing, no caching, nothing for a browser to
  * run.
  */
-const SECURITY_FIELDS: HeaderFields = {
+const fieldsOf = ({ id }: RequestRecord) => ({
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-};
+  'x-request-id': id,
+});
 
 /** The route of requests that match none, in records. */
 export const UNMATCHED = 'unmatched';
@@ -105,8 +106,7 @@ export function createExchange({
       const served: ServedRequest = {
         incoming,
         record,
-        fields: SECURITY_FIELDS,
-        keepsHeaders: false,
+        fields: fieldsOf(record),
         response: null,
         rejection: null,
         readBody,
@@ -122,13 +122,9 @@ export function createExchange({
         c.res = respondToError(error, c);
       }
       inFlight -= 1;
-      if (c.res !== served.response) addMissingFields(c, served);
-      record.status = c.res.status;
-      record.key = c.get('key') ?? null;
-      record.route = routeOf(c);
+      finish(c, served);
       await endOfTurn();
-      if (served.rejection !== null) Object.assign(record, served.rejection);
-      notify(record);
+      notify(Object.assign(record, served.rejection));
       unrecorded -= 1;
       if (unrecorded === 0) allRecorded?.resolve();
     },
@@ -143,14 +139,28 @@ export function createExchange({
       const rejection = { error, status, bytes: Buffer.byteLength(body) };
       if (served !== undefined) served.rejection = rejection;
       else notify(Object.assign(record, rejection, { route: sender.method === undefined ? UNPARSABLE : UNMATCHED }));
-      return { status, headers: { ...SECURITY_FIELDS, ...headers, 'x-request-id': record.id }, body };
+      return { status, headers: { ...fieldsOf(record), ...headers }, body };
     },
   };
 }
 
+/** Completes the response of a request, and its record. */
+function finish(c: Context<Env>, { fields, record, response }: ServedRequest): void {
+  // Others are responses of a program or of Hono, or copies of one with further header fields, which have the same body.
+  if (c.res !== response) {
+    const length = c.res.headers.get('content-length');
+    if (c.res.body !== response?.body) record.bytes = length === null ? undefined : Number(length);
+    for (const [name, value] of Object.entries(missingIn(c.res.headers, fields))) c.header(name, value);
+  }
+  record.status = c.res.status;
+  record.key = c.get('key') ?? null;
+  record.route = routeOf(c);
+}
+
 /** The route whose handler responded, or would have if middleware had let the request through. */
 function routeOf(c: Context<Env>): string {
-  // Middleware matches every method.
-  const route = matchedRoutes(c).find(({ method }, index) => index >= c.req.routeIndex && method !== 'ALL');
-  return route?.path ?? UNMATCHED;
+  const [routes, reached] = [matchedRoutes(c), routePath(c)];
+  const rest = routes.slice(routes.findIndex(({ path }) => path === reached));
+  // Middleware matches every method and takes `next`, by which Hono's documentation tells it from a handler.
+  return rest.find(({ method, handler }) => method !== 'ALL' || handler.length < 2)?.path ?? UNMATCHED;
 }

@@ -53,9 +53,8 @@ export function createRateLimit(limit: number, clock = () => performance.now()):
 /** Rejects requests of holders that have used up their quota. */
 export function limitRate(count: RateLimit): Middleware {
   return (c, next) => {
-    const served = c.get('served');
     const { headers, rejection } = count(c.get('key').holder);
-    served.fields = { ...served.fields, ...headers };
+    Object.assign(c.get('served').fields, headers);
     if (rejection !== null) throw rejection;
     return next();
   };

@@ -30,8 +30,7 @@ export interface OperationDependencies {
 export function addHeaders(headers: NonNullable<Operation['headers']>): Middleware {
   const fields = Object.fromEntries(Object.entries(headers).map(([name, { value }]) => [name, value]));
   return (c, next) => {
-    const served = c.get('served');
-    served.fields = { ...served.fields, ...fields };
+    Object.assign(c.get('served').fields, fields);
     return next();
   };
 }
