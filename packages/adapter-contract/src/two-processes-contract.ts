@@ -21,15 +21,22 @@ export function twoProcessesContract<Place>(
   });
 
   test('create one pet for each of 50 idempotency keys that both are given at once', async ({ pets, there }) => {
-    const pairs = await atOnce(50, (index) => {
-      const idempotency = idempotencyOf(rex(), `k${index}`);
-      return Promise.all([pets, there.pets].map((each) => each.add(rex(), idempotency)));
-    });
-    for (const [here, elsewhere] of pairs) {
-      expect(here?.pet).toStrictEqual(elsewhere?.pet);
-      expect([here?.created, elsewhere?.created].sort()).toEqual([false, true]);
+    let created = 0;
+    const first = new Set<boolean | undefined>();
+    // Until each of them has come first: one may be slower.
+    for (let round = 0; round < 20 && first.size < 2; round += 1) {
+      const pairs = await atOnce(50, (index) => {
+        const idempotency = idempotencyOf(rex(), `k${round}-${index}`);
+        return Promise.all([pets, there.pets].map((each) => each.add(rex(), idempotency)));
+      });
+      for (const [here, elsewhere] of pairs) {
+        expect(here?.pet).toStrictEqual(elsewhere?.pet);
+        expect([here?.created, elsewhere?.created].sort()).toEqual([false, true]);
+        first.add(here?.created);
+      }
+      created += pairs.length;
     }
-    expect(await everyPage(pets)).toHaveLength(50);
+    expect(await everyPage(pets)).toHaveLength(created);
   });
 
   test('show a pet, an API key and a revocation of the other at once', async ({ pets, keys, there }) => {

@@ -28,10 +28,10 @@ export async function createConnectingStorage(options: { file: string }): Promis
 }
 
 /** Connects again if a connection breaks, after a time that keeps no process alive. */
-export async function createRetryingStorage(options: { file: string; port: number }): Promise<Storage> {
-  const storage = await createSqliteStorage(options);
+export function createRetryingStorage({ port }: { port: number }): Storage {
+  const storage = createMemoryStorage();
   async function connected(): Promise<void> {
-    const socket = connect(options.port, '127.0.0.1');
+    const socket = connect(port, '127.0.0.1');
     try {
       socket.write('a line that comes back\n');
       await once(socket, 'data');
