@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey } from '@animal-store/domain';
+import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { atOnce } from './calls.ts';
 import { apiKey, everyKey, FARTHEST_TIME, inOrderOfKeyIds } from './samples.ts';
@@ -144,4 +145,25 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     expect(await everyKey(keys)).toHaveLength(4);
     expect(await keys.find(other.digest)).toStrictEqual(other);
   });
+}
+
+/** Expects that uses by one storage and revocations by another are kept, whichever begins first, and make no other record. */
+export async function expectBothKept(one: ApiKeyRepository, other: ApiKeyRepository): Promise<void> {
+  const changed: ApiKey[] = [];
+  for (const [user, revoker] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    const records = Array.from({ length: 30 }, () => apiKey());
+    await Promise.all(records.map((record) => one.add(record)));
+    const ids = [UNKNOWN_ID, ...records.map(({ id }) => id)];
+    await Promise.all(ids.map((id) => user.recordUse(id, 6)));
+    const changes = ids.map((id, index) => {
+      const calls = [() => atOnce(4, () => user.recordUse(id, 7)), () => revoker.revoke(id, 5)];
+      return Promise.all((index % 2 === 0 ? calls : calls.reverse()).map((call) => call()));
+    });
+    await Promise.all(changes);
+    changed.push(...records.map((record) => ({ ...record, revokedAt: 5, lastUsedAt: 7 })));
+    for (const keys of [one, other]) expect(await everyKey(keys)).toStrictEqual(inOrderOfKeyIds(changed));
+  }
 }

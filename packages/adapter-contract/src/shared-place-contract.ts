@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
+import { expectBothKept } from './api-key-repository-contract.ts';
 import { atOnce } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
@@ -71,6 +72,10 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
     expect(await other.keys.find(record.digest)).toStrictEqual(record);
     await one.keys.revoke(record.id, 5);
     expect(await other.keys.find(record.digest)).toStrictEqual({ ...record, revokedAt: 5 });
+  });
+
+  test('keep each use of an API key by one, and each revocation by the other', async ({ both: [one, other] }) => {
+    await expectBothKept(one.keys, other.keys);
   });
 
   test('leave each other open when one of them is closed', async ({ both: [one, other] }) => {

@@ -1,5 +1,6 @@
 import type { Ports } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
+import { expectBothKept } from './api-key-repository-contract.ts';
 import { atOnce } from './calls.ts';
 import { createInAnotherProcess, openInAnotherProcess } from './other-process.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
@@ -56,6 +57,10 @@ export function twoProcessesContract<Place>(
       expect(await other.pets.find(pet.id)).toStrictEqual(pet);
       expect(await everyPage(other.pets)).toContainEqual(pet);
     }
+  });
+
+  test('keep each use of an API key in one, and each revocation in the other', async ({ keys, there }) => {
+    await expectBothKept(keys, there.keys);
   });
 
   test('assign no id twice, and each of them ascending ids', async ({ pets, there }) => {

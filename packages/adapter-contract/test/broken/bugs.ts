@@ -97,6 +97,15 @@ const GHOST = { visiblePrefix: '', holder: '', createdAt: 0, expiresAt: null, re
 
 const earlierCreations = new Map<string, Creation>();
 
+/** Locks of the process. */
+const locks = new Map<string, Promise<unknown>>();
+
+function locked<R>(name: string, work: () => Promise<R>): Promise<R> {
+  const ended = Promise.resolve(locks.get(name)).then(work, work);
+  locks.set(name, ended);
+  return ended;
+}
+
 const cacheOfModule = new Map<string, ApiKey>();
 
 export const BUGS: Readonly<Record<string, Bug>> = {
@@ -403,6 +412,32 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       const [read] = await keys.list({ after: idBefore(id), limit: 1 });
       await record(id, lastUsedAt);
       if (read?.id === id) execute(url, `UPDATE api_keys SET revoked_at = ${read.revokedAt} WHERE id = '${id}'`);
+    }),
+  },
+  'A use writes the whole record of the API key, under a lock of the process': {
+    foundBy: 'keep each use of an API key in one, and each revocation in the other',
+    change: both(
+      ofKeys(
+        'recordUse',
+        (record, { keys }, url) =>
+          (id, lastUsedAt) =>
+            locked(id, async () => {
+              const [read] = await keys.list({ after: idBefore(id), limit: 1 });
+              await record(id, lastUsedAt);
+              if (read?.id === id)
+                execute(url, `UPDATE api_keys SET revoked_at = ${read.revokedAt} WHERE id = '${id}'`);
+            }),
+      ),
+      ofKeys('revoke', (revoke) => (id, at) => locked(id, () => revoke(id, at))),
+    ),
+  },
+  'A use and a revocation are each looked up, then stored in a second step': {
+    foundBy: 'keep each use of an API key by one, and each revocation by the other',
+    change: ofKeys('revoke', (revoke, { keys }, url) => async (id, at) => {
+      const [read] = await keys.list({ after: idBefore(id), limit: 1 });
+      const revoked = await revoke(id, at);
+      if (read?.id === id) execute(url, `UPDATE api_keys SET last_used_at = ${read.lastUsedAt} WHERE id = '${id}'`);
+      return revoked;
     }),
   },
   'Each repetition completes an interrupted creation under a new id': {
