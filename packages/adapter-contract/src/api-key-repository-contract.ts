@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ApiKey } from '@animal-store/domain';
+import { inspect } from 'node:util';
+import { type ApiKey, DomainError } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { atOnce } from './calls.ts';
@@ -144,6 +145,31 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     }
     expect(await everyKey(keys)).toHaveLength(4);
     expect(await keys.find(other.digest)).toStrictEqual(other);
+  });
+
+  test('throws the error of a defect unchanged, for each method of API keys, and works afterwards', async ({
+    keys,
+  }) => {
+    const record = apiKey();
+    await keys.add(record);
+    for (const call of [() => keys.add(undefined as never), () => keys.list(undefined as never)]) {
+      await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
+    }
+    for (const wrong of [undefined, {}, 'x'] as never[]) {
+      const calls = {
+        add: () => keys.add({ ...apiKey(), createdAt: wrong }),
+        find: () => keys.find(wrong),
+        list: () => keys.list({ after: wrong, limit: 20 }),
+        revoke: () => keys.revoke(record.id, wrong),
+        recordUse: () => keys.recordUse(record.id, wrong),
+      } satisfies Record<keyof ApiKeyRepository, () => unknown>;
+      // An adapter may have no constraints.
+      for (const [name, call] of Object.entries(calls)) {
+        const error = await (async () => call())().catch((thrown) => thrown);
+        expect(DomainError.is(error), `${name} with ${inspect(wrong)}: ${error}`).toBe(false);
+      }
+    }
+    expect(await keys.find(record.digest)).toMatchObject({ id: record.id });
   });
 }
 

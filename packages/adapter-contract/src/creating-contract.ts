@@ -127,7 +127,11 @@ export function creatingContract(test: StorageTest): void {
     for (const call of [() => pets.add(undefined as never), () => pets.list(undefined as never)]) {
       await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
     }
-    // An adapter may have no constraints.
+    // An adapter may find nothing, and have no constraints.
+    for (const id of [undefined as never, 2n ** 64n]) {
+      const error = await (async () => pets.find(id))().catch((thrown) => thrown);
+      expect(DomainError.is(error), `find(${id}): ${error}`).toBe(false);
+    }
     for (const wrong of [{ name: 'x'.repeat(201) }, { status: 'lost' }, { name: null }, { categoryId: 'x' }]) {
       const error = await (async () => pets.add({ ...rex(), ...wrong } as NewPet))().catch((thrown) => thrown);
       expect(DomainError.is(error), JSON.stringify(wrong)).toBe(false);

@@ -440,6 +440,23 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return revoked;
     }),
   },
+  'Each error of the methods of API keys is an outage': {
+    foundBy: 'throws the error of a defect unchanged, for each method of API keys, and works afterwards',
+    change: ofKeys('recordUse', (record) => async (...given) => {
+      await record(...given).catch((failure) => {
+        throw unavailable(failure);
+      });
+    }),
+  },
+  'Each error of a search is an outage': {
+    foundBy: 'throws the error of a defect unchanged, and not as an outage',
+    change: ofPets('find', (find) => async (id) => {
+      const found = await find(id).catch((failure) => {
+        throw unavailable(failure);
+      });
+      return found;
+    }),
+  },
   'Each repetition completes an interrupted creation under a new id': {
     foundBy: 'keeps acknowledged pets, one for each idempotency key, through long and short outages',
     change: ofPets('add', (add, { archive }) => {
