@@ -40,7 +40,10 @@ export interface StorageUnderTest<Place> {
    */
   readonly losses?: Readonly<Record<string, Loss<Place>>>;
 
-  /** Returns places that work only if their settings change: a wrong password, a folder instead of a file. */
+  /**
+   * Returns places that work only if their settings change: a wrong password, a folder instead of a file. With
+   * {@link behindProxy} they are not behind a proxy, and need not be URLs.
+   */
   misconfiguredPlaces?(): readonly Place[] | Promise<readonly Place[]>;
 
   /** Gives what is stored at a place, which no storage has open, the format of a later version, and takes it back. */
@@ -148,8 +151,8 @@ export function behindProxy({
     proxyOf: ({ proxy }: ProxiedPlace) => proxy,
     async misconfiguredPlaces() {
       const place = await proxied(await freshPlace());
-      const malformed = ['', 'localhost', place.url.replace(/:\d+(?=\/|\?|$)/, ':x')].map((url) => ({ ...place, url }));
-      return [...malformed, ...(await Promise.all((await misconfiguredPlaces()).map(proxied)))];
+      const malformed = ['', 'localhost', place.url.replace(/:\d+(?=\/|\?|$)/, ':x')];
+      return [...malformed, ...(await misconfiguredPlaces())].map((url) => ({ ...place, url }));
     },
     outages: {
       silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.passNew() },
@@ -166,8 +169,9 @@ export function behindProxy({
 
 /** Starts a proxy before the server of a URL with a host and a port. It is closed when the running test ends. */
 export async function proxied(place: string): Promise<ProxiedPlace> {
-  const url = new URL(place);
-  if (url.port === '') throw new Error('the URL of a place must name its port, so that a proxy can lead there');
+  const url = URL.parse(place);
+  if (!url?.port)
+    throw new Error(`freshPlace must return a URL with a port, so that a proxy can lead there: "${place}"`);
   const proxy = await startTcpProxy(url.host);
   onTestFinished(() => proxy.close());
   url.host = proxy.address;

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { storageContract } from '../src/index.ts';
+import { behindProxy, storageContract } from '../src/index.ts';
 import { BUGS } from './broken/bugs.ts';
 
 /** The result of a test in the JSON report. */
@@ -43,6 +43,12 @@ describe('the contract', () => {
 test('the contract needs an outage, or that none is tested', () => {
   const adapter = { freshPlace: () => null, open: createMemoryStorage, outages: {} };
   expect(() => storageContract('no outage', adapter)).toThrow("outages is empty: name one, or write 'not tested'");
+});
+
+test('a place behind a proxy needs a URL with a port', async () => {
+  const { freshPlace } = behindProxy({ freshPlace: () => 'zoo', open: createMemoryStorage });
+  const rule = 'freshPlace must return a URL with a port, so that a proxy can lead there: "zoo"';
+  await expect(freshPlace()).rejects.toThrow(rule);
 });
 
 /** Runs the contract on the copies, in processes of their own: failures are expected. */

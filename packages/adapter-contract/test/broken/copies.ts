@@ -61,7 +61,7 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
       options: { file: placeAt(url).file, port: Number(new URL(url).port) },
       flags: ['--conditions=@animal-store/source'],
     }),
-    misconfiguredPlaces: async () => [(await startServer()).replace(`:${PASSWORD}`, '')],
+    misconfiguredPlaces: async () => [(await startServer()).replace(`:${PASSWORD}`, ''), 'zoo'],
   });
   const lagging = { 'a replica that lags': ({ url, proxy }: ProxiedPlace) => ({ url: url + LAGS, proxy }) };
   return {
