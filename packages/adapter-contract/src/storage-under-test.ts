@@ -36,7 +36,7 @@ export interface StorageUnderTest<Place> {
 
   /**
    * The ways in which an administrator can take away what is stored at a place while a storage has it open, and bring it back,
-   * by name: a table that is renamed, a file that is moved.
+   * by name: a table that is renamed, a file that is moved, a place that is dropped and created anew, empty.
    */
   readonly losses?: Readonly<Record<string, Loss<Place>>>;
 

@@ -12,7 +12,7 @@ import type { Document } from 'mongodb';
 import { expect } from 'vitest';
 import type { PetDocument } from '../src/documents.ts';
 import { createMongoStorage } from '../src/index.ts';
-import { dumpsOf, freshStorage } from './fixtures.ts';
+import { dumpsOf, freshStorage, isReady } from './fixtures.ts';
 import { freshPlace } from './fresh-place.ts';
 
 /** Gives all collections the schema of a format. */
@@ -35,6 +35,21 @@ function renamed(...names: string[]): Loss<ProxiedPlace> {
     },
   };
 }
+
+const COLLECTIONS = ['pets', 'counters', 'api_keys'];
+const allRenamed = renamed(...COLLECTIONS);
+
+const replaced: Loss<ProxiedPlace> = {
+  line: /^the database is not the one that this process has used: restart the process$/,
+  async begin(place) {
+    await allRenamed.begin(place);
+    await (await isReady(createMongoStorage(place))).close();
+  },
+  async end(place) {
+    for (const name of COLLECTIONS) await databaseAt(place.url).dropCollection(name);
+    await allRenamed.end(place);
+  },
+};
 
 /** Names the lock of a database among the operations of the server. */
 const lockOf = (url: string) => `lock of ${databaseAt(url).databaseName}`;
@@ -81,7 +96,8 @@ describeWithMongo('on a server', () => {
       'pets renamed': renamed('pets'),
       'counters renamed': renamed('counters'),
       'API keys renamed': renamed('api_keys'),
-      'everything renamed': renamed('pets', 'counters', 'api_keys'),
+      'everything renamed': allRenamed,
+      'everything dropped and created anew, empty': replaced,
     },
     deletePet: async ({ url }, id) =>
       void (await databaseAt(url).collection<PetDocument>('pets').deleteOne({ _id: id })),

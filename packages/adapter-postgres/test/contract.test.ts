@@ -7,9 +7,9 @@ import {
   type StorageUnderTest,
   storageContract,
 } from '@animal-store/adapter-contract';
-import { describeWithPostgres, lockTables, sql } from '@animal-store/test-servers/postgres';
+import { describeWithPostgres, lockTables, schemaOf, sql } from '@animal-store/test-servers/postgres';
 import { createPostgresStorage } from '../src/index.ts';
-import { asOwner, closeConnections } from './fixtures.ts';
+import { asOwner, closeConnections, untilReady } from './fixtures.ts';
 import { freshPlace } from './fresh-place.ts';
 
 const password = 'a password that no user has';
@@ -23,6 +23,21 @@ const renamed = (name: string): Loss<ProxiedPlace> => ({
   begin: async ({ url }) => void (await sql(`ALTER TABLE ${name} RENAME TO away`, url)),
   end: async ({ url }) => void (await sql(`ALTER TABLE away RENAME TO ${name}`, url)),
 });
+
+const replaced: Loss<ProxiedPlace> = {
+  line: /^the database is not the one that this process has used: restart the process$/,
+  async begin({ url }) {
+    const schema = schemaOf(url);
+    const create = `CREATE SCHEMA ${schema} AUTHORIZATION ${new URL(url).username}`;
+    await sql(`ALTER SCHEMA ${schema} RENAME TO away_${schema}; ${create}`);
+    await using another = createPostgresStorage({ url });
+    await untilReady(another.ready);
+  },
+  async end({ url }) {
+    const schema = schemaOf(url);
+    await sql(`DROP SCHEMA ${schema} CASCADE; ALTER SCHEMA away_${schema} RENAME TO ${schema}`);
+  },
+};
 
 describeWithPostgres('on a server', () => {
   const proxied = behindProxy({
@@ -73,6 +88,7 @@ describeWithPostgres('on a server', () => {
       'pets renamed': renamed('pets'),
       'API keys renamed': renamed('api_keys'),
       'the format renamed': renamed('animal_store'),
+      'everything dropped and created anew, empty': replaced,
     },
     deletePet: async ({ url }, id) => void (await sql(`DELETE FROM pets WHERE id = ${id}`, url)),
     setCounterBack: async ({ url }) => void (await sql("SELECT setval('pets_id_seq', 1, false)", url)),

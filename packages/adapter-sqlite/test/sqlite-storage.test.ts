@@ -14,24 +14,33 @@ const locks = new Map<string, DatabaseSync>();
 const changed = (sql: string, undo: string, line: RegExp) => ({ begin: execute(sql), end: execute(undo), line });
 
 /** Some of the parts of a database are moved away, and perhaps copies are put in their place. */
-function moved(parts: readonly string[], hasCopies = false): Losses[string] {
+function moved(parts: readonly string[], hasCopies = false) {
   return {
-    begin(file) {
+    begin(file: string) {
       for (const part of parts) renameSync(file + part, `${file}.away${part}`);
       if (hasCopies) for (const part of parts) copyFileSync(`${file}.away${part}`, file + part);
     },
-    end(file) {
+    end(file: string) {
       for (const part of parts) renameSync(`${file}.away${part}`, file + part);
     },
     line: /animals\.db cannot be used: it or its log was deleted or replaced while it was open: [^\n]+$/,
   };
 }
 
+const movedAway = moved(['', '-wal', '-shm']);
+
 const KEYS_INDEX = 'INDEX pets_by_idempotency_key ON pets (idempotency_holder, idempotency_key)';
 const DROP_KEYS = 'DROP INDEX pets_by_idempotency_key';
 
 const losses: Losses = {
-  'a database that is moved': moved(['', '-wal', '-shm']),
+  'a database that is moved': movedAway,
+  'a database that is dropped and created anew, empty': {
+    ...movedAway,
+    async begin(file) {
+      movedAway.begin(file);
+      await (await createSqliteStorage({ file })).close();
+    },
+  },
   'a file that is moved without its log': moved(['']),
   'a file that is replaced by a copy': moved([''], true),
   'a log that is moved': moved(['-wal']),

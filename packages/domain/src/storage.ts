@@ -30,7 +30,9 @@ export interface Storage extends Ports {
   readonly warnings?: readonly string[];
 
   /**
-   * Resolves if the storage can be read and written now.
+   * Resolves if the storage can be read and written now, and the place is the one that it has opened. Another one that was put
+   * there, such as an empty one, would assign the same ids again: once `ready` or a new connection has met it, nothing is
+   * written there. Until the place is back, writes are `storage_unavailable` with a StorageMisconfigured as their cause.
    *
    * @throws DomainError `storage_unavailable`, within 2.5 seconds.
    */
@@ -85,7 +87,8 @@ export interface StorageAdapter {
    * Opens a storage. A server that can't be reached is no error here, but `storage_unavailable` in each call until it can.
    *
    * @param setting The value of the variable; `''` without one.
-   * @param options `create: false`: a place that doesn't exist is an error, and not created. A server may ignore it.
+   * @param options `create: false`: a place that doesn't exist is a StorageMisconfigured, and not created. Commands that read
+   * give it, because the name of a file may be mistyped. An adapter for a server may ignore it.
    * @throws StorageMisconfigured
    */
   open(setting: string, options?: { readonly create?: boolean }): Promise<Storage>;

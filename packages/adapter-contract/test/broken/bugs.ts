@@ -6,6 +6,7 @@ import {
   type ApiKeyRepository,
   type Creation,
   type Idempotency,
+  mapPorts,
   type PetArchive,
   type PetRepository,
   type PetSelection,
@@ -92,6 +93,17 @@ function atMost<Given extends unknown[], R>(
 
 /** The id of API keys after which a list begins with another. */
 const idBefore = (id: string) => (BigInt(`0x${id}`) - 1n).toString(16).padStart(16, '0');
+
+/** Goes on at an empty place if its own was lost. */
+const createdAnew: Change = (storage, url) => {
+  const another = createMemoryStorage();
+  const isLost = () => placeAt(url).isLost;
+  const ports = mapPorts(storage, (method, name) => {
+    const [port, member] = name.split('.') as ['pets', 'add'];
+    return (...given) => (isLost() ? (another[port][member] as unknown as typeof method)(...given) : method(...given));
+  });
+  return { ...ports, ready: () => (isLost() ? another.ready() : storage.ready()) };
+};
 
 const GHOST = { visiblePrefix: '', holder: '', createdAt: 0, expiresAt: null, revokedAt: null };
 
@@ -398,6 +410,14 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         });
       };
     }),
+  },
+  'A place that was dropped and created anew is taken for the same': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    change: createdAnew,
+  },
+  'Only ready notices that a place was dropped and created anew': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    change: (storage, url) => ({ ...createdAnew(storage, url), ready: storage.ready }),
   },
   'A restored pet whose id is stored is an error': {
     foundBy: 'leaves out pets whose id or idempotency key is stored',
