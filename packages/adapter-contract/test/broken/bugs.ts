@@ -118,6 +118,8 @@ function locked<R>(name: string, work: () => Promise<R>): Promise<R> {
   return ended;
 }
 
+const timersOfModule: NodeJS.Timeout[] = [];
+
 const cacheOfModule = new Map<string, ApiKey>();
 
 export const BUGS: Readonly<Record<string, Bug>> = {
@@ -297,6 +299,22 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       const timer = setInterval(() => {}, 1_000).unref();
       onTestFinished(() => clearInterval(timer));
       return {};
+    },
+  },
+  'A timer is set by what still ran when close returned': {
+    foundBy: 'leaves no timer behind once it is closed, also none that keeps no process alive',
+    change: ({ close }) => ({
+      async close() {
+        await close();
+        setImmediate(() => setTimeout(() => {}, 1_000).unref());
+      },
+    }),
+  },
+  'One timer of a module goes on after the last close': {
+    foundBy: 'leaves no timer behind once it is closed, also none that keeps no process alive',
+    change({ close }) {
+      timersOfModule[0] ??= setInterval(() => {}, 1_000).unref();
+      return { close };
     },
   },
   'A pet that an operator deleted is not created again': {
