@@ -9,7 +9,7 @@ import { listingContract } from './listing-contract.ts';
 import { lossContract, outageContract } from './outage-contract.ts';
 import { placeContract } from './place-contract.ts';
 import { sharedPlaceContract } from './shared-place-contract.ts';
-import { type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
+import { leading, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
 import { twoProcessesContract } from './two-processes-contract.ts';
 
 export { archiveContract } from './archive-contract.ts';
@@ -57,8 +57,7 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
     if (outages !== 'not tested') outageContract(adapter, outages);
     if (losses !== undefined) lossContract(adapter, losses);
     for (const [name, lead] of Object.entries(behind)) {
-      describe(`behind ${name}`, () =>
-        callsContract({ ...adapter, freshPlace: async () => lead(await adapter.freshPlace()) }));
+      describe(`behind ${name}`, () => callsContract(leading(adapter, lead)));
     }
     afterAll(() => {
       const absent = OPTIONAL.filter((member) => [undefined, 'not tested'].includes(adapter[member] as string));

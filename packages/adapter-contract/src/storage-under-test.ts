@@ -30,7 +30,7 @@ export interface StorageUnderTest<Place> {
 
   /**
    * Places as a cluster serves them and an emulator doesn't, by name: `a replica that lags`, `calls that are throttled`. Each
-   * leads a new place through a proxy of the author's, and all tests of calls run there, too.
+   * leads a new place through a proxy of the author's, and all tests of calls and of an archive run there, too.
    */
   readonly behind?: Readonly<Record<string, (place: Place) => Place | Promise<Place>>>;
 
@@ -177,6 +177,12 @@ export async function proxied(place: string): Promise<ProxiedPlace> {
   url.host = proxy.address;
   return { url: url.href, proxy };
 }
+
+/** The same adapter, whose new places are led through a proxy of its author. */
+export const leading = <Place>(
+  adapter: StorageUnderTest<Place>,
+  lead: (place: Place) => Place | Promise<Place>,
+): StorageUnderTest<Place> => ({ ...adapter, freshPlace: async () => lead(await adapter.freshPlace()) });
 
 /** Opens a storage for the running test, which closes it. */
 export async function opened<Place>({ open }: StorageUnderTest<Place>, place: Place): Promise<Storage> {

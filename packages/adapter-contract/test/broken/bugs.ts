@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUDGET, createBatches, withTimeout } from '@animal-store/adapter-kit';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import type { ApiKey, Pet } from '@animal-store/domain';
+import { type ApiKey, LIMITS, type Pet } from '@animal-store/domain';
 import {
   type ApiKeyRepository,
   type Creation,
@@ -10,22 +10,31 @@ import {
   type PetArchive,
   type PetRepository,
   type PetSelection,
+  type StoredPet,
   unavailable,
 } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { type ArchivedStorage, CLOSED, execute, LAGS, placeAt, type RemoteOptions } from './remote-storage.ts';
+import { type ArchivedStorage, CLOSED, execute, placeAt, type RemoteOptions } from './remote-storage.ts';
 
 /** What a wrong adapter does instead of the right one. */
 type Change = (storage: ArchivedStorage, url: string) => Partial<ArchivedStorage>;
+
+/** What a cluster does, and an emulator doesn't. */
+export type Behind = 'a replica that lags' | 'an engine under load';
 
 /** A bug that an author has made. */
 interface Bug extends RemoteOptions {
   /** The test that finds it. */
   readonly foundBy: string;
   readonly change?: Change;
+  /** Where it shows itself: what the place is behind. */
+  readonly behind?: Behind;
   /** The outage in which it shows itself, if not `cut`. */
   readonly outage?: 'silent' | 'slow';
 }
+
+/** Whether the place of a URL is behind what a bug names. */
+const isBehind = (url: string) => new URL(url).search !== '';
 
 /** Changes one method of a port. */
 const method =
@@ -64,6 +73,21 @@ const cachedKeys: Change = (storage, url) => {
   );
   return cached(storage, url);
 };
+
+/** The restored pets of 16 partitions, of each no more than the engine sends at once. */
+async function firstOfPartitions(archive: PetArchive, after: bigint): Promise<readonly StoredPet[]> {
+  const all: StoredPet[] = [];
+  for (let page = await archive.read(after, 1_000); page.length > 0; ) {
+    all.push(...page);
+    page = await archive.read(page.at(-1)?.id as bigint, 1_000);
+  }
+  const sent = new Map<bigint, number>();
+  return all.filter(({ id, name, idempotency }) => {
+    const bytes = (sent.get(id % 16n) ?? 0) + Buffer.byteLength(name + JSON.stringify(idempotency ?? null));
+    sent.set(id % 16n, bytes);
+    return bytes <= 2 ** 20;
+  });
+}
 
 /** Reads all pets, and makes a page of those in another order. */
 const paged = (orderOf: (pet: Pet) => string): Change =>
@@ -273,7 +297,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
   'An interrupted restore leaves the rest out when it is repeated': {
-    foundBy: 'completes a restore that was interrupted if it is repeated',
+    foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',
     change: ofArchive('restore', (restore, { archive }) => async (stored) => {
       const [first] = stored;
       if (first === undefined) return;
@@ -283,7 +307,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
   'A restore writes pets before their idempotency keys': {
-    foundBy: 'completes a restore that was interrupted if it is repeated',
+    foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',
     change: ofArchive('restore', (restore) => async (stored) => {
       if (stored.length > 50) await restore(stored.map(({ idempotency: _, ...pet }) => pet));
       await restore(stored);
@@ -336,9 +360,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'Reads go to any replica': {
     foundBy: 'show a pet that the other has acknowledged at once',
+    behind: 'a replica that lags',
     change: ofPets('find', (find, { archive }, url) => async (id) => {
       const pet = await find(id);
-      if (!url.endsWith(LAGS)) return pet;
+      if (!isBehind(url)) return pet;
       const [stored] = await archive.read(id - 1n, 1);
       return stored !== undefined && Date.now() - stored.createdAt < 100 ? null : pet;
     }),
@@ -573,6 +598,79 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         locks.set(key.key, created);
         return created;
       };
+    }),
+  },
+  'Items that the engine did not process are left out of a restore': {
+    foundBy: 'restores any pets as they were, 1,000 in a call',
+    behind: 'an engine under load',
+    change: ofArchive('restore', (restore, _, url) => (stored) => {
+      return restore(isBehind(url) ? stored.filter((_, index) => index % 10 < 7) : stored);
+    }),
+  },
+  'A short page of the engine is taken for the end of the archive': {
+    foundBy: 'lists restored pets in the order of their ids, whatever their number of digits',
+    behind: 'an engine under load',
+    change: ofArchive(
+      'read',
+      (read, _, url) => (after, limit) => read(after, isBehind(url) ? Math.min(limit, 3) : limit),
+    ),
+  },
+  'A page of the archive lacks what the engine has cut off one partition': {
+    foundBy: 'restores any pets as they were, 1,000 in a call',
+    change: ofArchive('read', (_, { archive }) => async (after, limit) => {
+      return (await firstOfPartitions(archive, after)).slice(0, limit);
+    }),
+  },
+  'A list by status lacks what the engine has cut off one partition': {
+    foundBy: 'restores any pets as they were, 1,000 in a call',
+    change: ofPets('list', (list, { archive }) => async (selection) => {
+      const { status, after, limit } = selection;
+      if (status === undefined) return list(selection);
+      const found = (await firstOfPartitions(archive, after)).filter((pet) => pet.status === status);
+      return found.slice(0, limit).map(({ createdAt: _, idempotency: __, ...pet }) => pet);
+    }),
+  },
+  'Pets are restored before the records that find them by their keys': {
+    foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',
+    change(storage, url) {
+      const keys = new Map<string, Idempotency>();
+      const nameIn = ({ id, name }: Pet) => `${id} ${name}`;
+      const changed = both(
+        ofArchive('restore', (restore) => async (stored) => {
+          const updates = stored.flatMap(({ idempotency, ...pet }) => {
+            if (idempotency === undefined) return [];
+            keys.set(nameIn(pet), idempotency);
+            const { holder, key, fingerprint } = idempotency;
+            return `UPDATE pets SET (idempotency_holder, idempotency_key, idempotency_fingerprint) =
+              ('${holder}', '${key}', '${fingerprint}') WHERE id = ${pet.id} AND name = '${pet.name}'`;
+          });
+          await restore(stored.map(({ idempotency: _, ...pet }) => pet));
+          await storage.ready();
+          execute(url, `BEGIN; ${updates.join(';')}; COMMIT`);
+        }),
+        ofArchive('read', (read) => async (after, limit) => {
+          return (await read(after, limit)).map((pet) => {
+            const idempotency = pet.idempotency ?? keys.get(nameIn(pet));
+            return { ...pet, ...(idempotency && { idempotency }) };
+          });
+        }),
+      );
+      return changed(storage, url);
+    },
+  },
+  'The counter of ids begins anew at its end': {
+    foundBy: 'assigns no id after the last one, 2^53 - 1, and repeats none',
+    change: ofPets('add', (add, { archive }) => async (pet, key) => {
+      if ((await archive.lastId()) < LIMITS.id.maxAssigned) return add(pet, key);
+      return { pet: { id: 1n, ...pet }, created: true };
+    }),
+  },
+  'An exhausted counter of ids is an outage': {
+    foundBy: 'assigns no id after the last one, 2^53 - 1, and repeats none',
+    change: ofPets('add', (add) => (...given) => {
+      return add(...given).catch((failure) => {
+        throw unavailable(failure);
+      });
     }),
   },
 };

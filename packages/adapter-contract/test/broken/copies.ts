@@ -8,16 +8,7 @@ import {
   storageContract,
 } from '../../src/index.ts';
 import { BUGS } from './bugs.ts';
-import {
-  execute,
-  LAGS,
-  lock,
-  openRemoteStorage,
-  PASSWORD,
-  type Place,
-  placeAt,
-  startServer,
-} from './remote-storage.ts';
+import { execute, lock, openRemoteStorage, PASSWORD, type Place, placeAt, startServer } from './remote-storage.ts';
 
 const { PART, PARTS } = process.env;
 
@@ -49,7 +40,7 @@ const OTHERS: Readonly<Record<string, { readonly module: string; readonly name: 
 };
 
 function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
-  const { outage = 'cut', change, ...options } = BUGS[bug] ?? {};
+  const { outage = 'cut', behind, change, ...options } = BUGS[bug] ?? {};
   const proxied = behindProxy({
     freshPlace: startServer,
     open(url) {
@@ -63,11 +54,10 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
     }),
     misconfiguredPlaces: async () => [(await startServer()).replace(`:${PASSWORD}`, ''), 'zoo'],
   });
-  const lagging = { 'a replica that lags': ({ url, proxy }: ProxiedPlace) => ({ url: url + LAGS, proxy }) };
   return {
     ...proxied,
-    // They run each test a second time.
-    behind: ['none', 'Reads go to any replica'].includes(bug) ? lagging : {},
+    // It runs each test a second time.
+    ...(behind && { behind: { [behind]: ({ url, proxy }) => ({ url: `${url}?behind`, proxy }) } }),
     // One of them, because each takes seconds.
     outages: bug === 'none' ? proxied.outages : { [outage]: proxied.outages[outage] },
     waits: { locked },

@@ -21,9 +21,6 @@ import { onTestFinished } from 'vitest';
 /** The password in the URL of each place. */
 export const PASSWORD = 'the-password-of-the-zoo';
 
-/** Ends the URL of a place whose reads an adapter may send to a replica that lags by 100 ms. */
-export const LAGS = '?replicas';
-
 export type ArchivedStorage = Storage & { readonly archive: PetArchive };
 
 /** Places by the paths of their URLs. */
