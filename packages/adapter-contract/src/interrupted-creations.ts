@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pet } from '@animal-store/domain';
-import type { PetRepository } from '@animal-store/domain/ports';
+import type { PetRepository, Storage } from '@animal-store/domain/ports';
 import { expect, vi } from 'vitest';
 import { atOnce, expectUnavailable, failureOf } from './calls.ts';
 import { type Interruption, RECOVERY_LIMIT, recovered } from './interruption.ts';
 import { added, everyPage, idempotencyOf, rex } from './samples.ts';
 import type { StorageUnderTest } from './storage-under-test.ts';
+import type { TcpProxy } from './tcp-proxy.ts';
 
 /** Creations at once: more than a pool has connections. */
 const CALLERS = 20;
@@ -57,8 +58,42 @@ export async function expectAllKept<Place>(
   await end();
   await recovered(storage);
 
-  // A call may be the first one on a connection that its outage has left silent.
-  const eventually = <Result>(call: () => Promise<Result>) => vi.waitFor(call, { timeout: RECOVERY_LIMIT });
+  await expectWhole(storage, acknowledged, sent);
+}
+
+/**
+ * Expects that creations which take too long begin no write once their calls have failed, and leave no half of a creation.
+ *
+ * @param delay How long each response is delayed, in milliseconds: a creation of several requests fails between two of them.
+ */
+export async function expectNoWriteAfterFailure<Place>(
+  { storage }: Interruption<Place>,
+  proxy: TcpProxy,
+  delay: number,
+): Promise<void> {
+  const { pets } = storage;
+  const acknowledged: Pet[] = [];
+  proxy.delayResponses(delay);
+  await atOnce(CALLERS, async (index) => {
+    const failure = await failureOf(async () => acknowledged.push(await added(pets, ...creation(index))));
+    if (failure !== null) expectUnavailable('pets.add', failure, storage);
+  });
+  // The open connections stay: what was begun goes on.
+  proxy.delayResponses(0);
+  const stored = await eventually(() => everyPage(pets));
+  // The last responses for which no call waits any more.
+  await sleep(delay + 100);
+  expect(await eventually(() => everyPage(pets)), 'written after its call had failed').toEqual(stored);
+  proxy.pass();
+  await recovered(storage);
+  await expectWhole(storage, acknowledged, CALLERS);
+}
+
+/** A call may be the first one on a connection that an outage has left silent. */
+const eventually = <Result>(call: () => Promise<Result>) => vi.waitFor(call, { timeout: RECOVERY_LIMIT });
+
+/** Expects that every acknowledged pet is stored, and each creation once at most, with all that belongs to it. */
+async function expectWhole({ pets }: Storage, acknowledged: readonly Pet[], sent: number): Promise<void> {
   for (const pet of acknowledged) expect(await eventually(() => pets.find(pet.id)), 'acknowledged').toStrictEqual(pet);
   const repeat = () => atOnce(Math.ceil(sent / 2), (half) => eventually(() => added(pets, ...creation(2 * half))));
   const repeated = await repeat();

@@ -1,11 +1,11 @@
 import { type PortMethod, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 import { atOnce, CLOSE_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
-import { expectAllKept } from './interrupted-creations.ts';
+import { expectAllKept, expectNoWriteAfterFailure } from './interrupted-creations.ts';
 import { everyPet, type Interruption, inEach, RECOVERY_LIMIT, recovered } from './interruption.ts';
 import { createInAnotherProcess } from './other-process.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
-import { type Loss, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
+import { type Loss, type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** The behaviour of a storage during its outages, and afterwards. */
 export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
@@ -33,6 +33,15 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
 
   const { proxyOf } = adapter;
   if (proxyOf !== undefined) {
+    test('begins no write once its call has failed between two responses, and leaves no half of a creation', () => {
+      const delays = [750, 900, 1_000];
+      const slow: Outage<Place> = { begin: () => {}, end: (place) => proxyOf(place).pass() };
+      const each = delays.map((delay) => [`each response after ${delay} ms`, slow] as const);
+      return inEach(adapter, each, (interruption, _, index) =>
+        expectNoWriteAfterFailure(interruption, proxyOf(interruption.place), delays[index] as number),
+      );
+    });
+
     test('creates a pet without an idempotency key once at most, wherever its connection breaks', async () => {
       const place = await adapter.freshPlace();
       const storage = await opened(adapter, place);

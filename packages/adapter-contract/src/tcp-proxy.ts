@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A TCP proxy in front of a server. At first everything passes. */
 export interface TcpProxy {
@@ -15,8 +16,12 @@ export interface TcpProxy {
   swallow(): void;
   /** From now on requests pass and responses don't. */
   loseResponses(): void;
-  /** From now on responses pass 3 seconds later. */
-  delayResponses(): void;
+  /**
+   * From now on responses pass later, in their order.
+   *
+   * @param milliseconds `@default 3_000`, longer than a call may take
+   */
+  delayResponses(milliseconds?: number): void;
   /** Resets the open connections, and from now on each new one. */
   cut(): void;
   /** Lets everything through again. What was lost stays lost, and the open connections are closed. */
@@ -29,9 +34,6 @@ export interface TcpProxy {
 
 type Mode = 'pass' | 'swallow' | 'lose responses' | 'delay responses' | 'cut';
 
-/** Longer than a call may take, in milliseconds. */
-const DELAY = 3_000;
-
 /**
  * Starts a proxy on this machine.
  *
@@ -43,6 +45,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
   const clients = new Map<Socket, number>();
   const chunks = new EventEmitter();
   let mode: Mode = 'pass';
+  let delay = 0;
   /** Nothing passes on connections of earlier generations. */
   let generation = 0;
 
@@ -52,10 +55,13 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
   }
 
   function forward(from: Socket, to: Socket, passes: () => boolean, delays = () => false): void {
+    let earlier = Promise.resolve();
     from.on('data', (data) => {
       if (!passes()) return;
-      if (delays()) setTimeout(() => to.write(data), DELAY).unref();
-      else to.write(data);
+      if (delays()) {
+        const due = sleep(delay, null, { ref: false });
+        earlier = earlier.then(() => due).then(() => void to.write(data));
+      } else to.write(data);
       chunks.emit('passed');
     });
     from.on('close', () => {
@@ -100,7 +106,10 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     },
     swallow: change('swallow'),
     loseResponses: change('lose responses'),
-    delayResponses: change('delay responses'),
+    delayResponses(milliseconds = 3_000) {
+      delay = milliseconds;
+      mode = 'delay responses';
+    },
     cut: change('cut', (socket) => socket.resetAndDestroy()),
     pass: change('pass', (socket) => socket.destroy()),
     passNew() {

@@ -520,6 +520,32 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return found;
     }),
   },
+  'A creation of several requests goes on after its call has failed': {
+    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a creation',
+    change: ofPets('add', (add, { ready }) => (...given) => {
+      const created = (async () => {
+        for (let requests = 0; requests < 3; requests += 1) await ready();
+        return add(...given);
+      })();
+      return withTimeout(created, BUDGET.call).catch((failure) => {
+        throw unavailable(failure);
+      });
+    }),
+  },
+  'A creation that fails between two requests leaves its pet without its idempotency key': {
+    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a creation',
+    change: ofPets('add', (add, { archive, ready }, url) => async (pet, key) => {
+      const end = performance.now() + BUDGET.call;
+      const stored = key && (await archive.read(0n, 1_000)).some(({ idempotency }) => idempotency?.key === key.key);
+      if (key === undefined || stored) return add(pet, key);
+      const creation = await add(pet);
+      await ready();
+      if (performance.now() > end) throw unavailable();
+      const set = 'UPDATE pets SET (idempotency_holder, idempotency_key, idempotency_fingerprint) =';
+      execute(url, `${set} ('${key.holder}', '${key.key}', '${key.fingerprint}') WHERE id = ${creation?.pet.id}`);
+      return creation;
+    }),
+  },
   'Each repetition completes an interrupted creation under a new id': {
     foundBy: 'keeps acknowledged pets, one for each idempotency key, through long and short outages',
     change: ofPets('add', (add, { archive }) => {
