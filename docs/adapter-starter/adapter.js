@@ -1,15 +1,6 @@
 import { createStorage } from '@animal-store/adapter-kit';
-import { createMemoryStorage } from '@animal-store/adapter-memory';
+import { createSqliteStorage } from '@animal-store/adapter-sqlite';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-
-/** Stands for a server: shelves outlive the storages that are opened on them. */
-const shelves = new Map();
-
-/** Stands for the client of a driver. */
-async function connect(shelf) {
-  if (!shelves.has(shelf)) shelves.set(shelf, createMemoryStorage());
-  return shelves.get(shelf);
-}
 
 const pets = {
   add: ({ connection }, newPet, idempotency) => connection.pets.add(newPet, idempotency),
@@ -25,23 +16,30 @@ const keys = {
   recordUse: ({ connection }, id, at) => connection.keys.recordUse(id, at),
 };
 
+/** A defect, such as a violated constraint, is no outage. */
+const isDefect = (failure) => failure instanceof TypeError || failure.code === 'ERR_SQLITE_ERROR';
+
+/** Exported for tests: another process opens a storage by its name. */
+export async function openShelf(shelf, options) {
+  const [, file] = /^shelf:(.+)$/.exec(shelf) ?? [];
+  if (file === undefined) throw new StorageMisconfigured('it must begin with shelf:');
+  return createStorage({
+    // Stands for the client of a driver, and its file for a server.
+    open: () => createSqliteStorage({ file, ...options }),
+    close: (client) => client.close(),
+    isLost: (failure) => failure.name === 'TimeoutError',
+    toPortError: (failure) => (isDefect(failure) ? failure : unavailable(failure)),
+    ...{ pets, keys },
+    ready: ({ connection }) => connection.ready(),
+    location: 'Acme',
+    warnings: ['shelves are made of glass'],
+  });
+}
+
 /** @type {import('@animal-store/domain/ports').StorageAdapter} */
 export const adapter = {
   portsVersion: 1,
   description: 'the shelves of Acme',
-  variable: { name: 'ACME_SHELF', example: 'shelf:zoo', secret: true },
-  async open(shelf) {
-    if (!shelf.startsWith('shelf:')) throw new StorageMisconfigured('it must begin with shelf:');
-    return createStorage({
-      open: () => connect(shelf),
-      close: async () => {},
-      isLost: (failure) => failure.name === 'TimeoutError',
-      // A defect is no outage.
-      toPortError: (failure) => (failure instanceof TypeError ? failure : unavailable(failure)),
-      ...{ pets, keys },
-      ready: ({ connection }) => connection.ready(),
-      location: 'Acme',
-      warnings: ['shelves are made of glass'],
-    });
-  },
+  variable: { name: 'ACME_SHELF', example: 'shelf:zoo.db', secret: true },
+  open: openShelf,
 };

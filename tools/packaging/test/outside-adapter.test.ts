@@ -23,6 +23,9 @@ beforeAll(async () => {
   await run('tar', ['-xzf', packed, '--strip-components=1', '-C', INSTALLED], { cwd: consumer });
 });
 
+/** A new shelf. */
+const newShelf = () => `shelf:${join(consumer, crypto.randomUUID())}.db`;
+
 /** Starts an application of this repository, and resolves to what it has written when that matches, or it has ended. */
 function outputOf(application: string, words: string[], environment: Record<string, string>, until = /never/) {
   const env = { PATH: process.env['PATH'], STORAGE: join(INSTALLED, 'adapter.js'), ...environment };
@@ -49,7 +52,7 @@ describe('an adapter of another repository', () => {
   });
 
   test('is served over HTTP, with its description and its warnings', async () => {
-    const environment = { PORT: '0', ACME_SHELF: 'shelf:zoo' };
+    const environment = { PORT: '0', ACME_SHELF: newShelf() };
     const { output } = await outputOf('http', [], environment, /curl .*\n/);
     expect(output).toMatch(/ACME_SHELF: shelves are made of glass/);
     const [, url, key] = /listens at (\S+).*this run: +(\S+)\n {2}Storage: +the shelves of Acme\n/s.exec(output) ?? [];
@@ -58,7 +61,7 @@ describe('an adapter of another repository', () => {
   });
 
   test('is logged in production by the value of STORAGE', async () => {
-    const environment = { PORT: '0', NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), ACME_SHELF: 'shelf:zoo' };
+    const environment = { PORT: '0', NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), ACME_SHELF: newShelf() };
     const { output } = await outputOf('http', [], environment, /"listening".*\n/);
     expect(output).toContain(JSON.stringify({ storage: join(INSTALLED, 'adapter.js') }).slice(1, -1));
   });
@@ -70,7 +73,9 @@ describe('an adapter of another repository', () => {
   });
 
   test('is used on the command line and by the MCP server, and named by the help', async () => {
-    const environment = { ACME_SHELF: 'shelf:zoo' };
+    const environment = { ACME_SHELF: newShelf() };
+    const pet = ['pets', 'create', '--name', 'Rex', '--category-id', '7'];
+    expect(await outputOf('cli', pet, environment)).toMatchObject({ code: 0 });
     const issued = await outputOf('cli', ['keys', 'issue', '--holder', 'the zoo'], environment);
     expect(issued).toEqual({ code: 0, output: expect.stringMatching(/"holder":"the zoo"/) });
     expect((await outputOf('cli', ['--help'], {})).output).toMatch(/ or ACME_SHELF selects/);
