@@ -21,7 +21,8 @@ export async function storageAt(file = freshPlace()): Promise<Storage> {
   return storage;
 }
 
-export const untilReady = ({ ready }: Storage) => expect.poll(() => ready().then(() => null, String)).toBe(null);
+export const untilReady = ({ ready }: Storage) =>
+  expect.poll(() => ready().then(() => null, String), { timeout: 30_000 }).toBe(null);
 
 /** A connection beside those of storages, closed when the running test ends. */
 export function databaseAt(file: string, options: DatabaseSyncOptions = {}): DatabaseSync {

@@ -60,9 +60,14 @@ export function startProcess(file: string, program: string, limit = '-f unlimite
   return {
     process: child,
 
-    /** Waits until it has acknowledged so many keys. */
+    /** Waits until it has acknowledged so many keys. Fails as soon as it ends before. */
     async underWay(keys: number): Promise<void> {
-      await vi.waitUntil(() => lines().length >= keys, { timeout: 500_000 });
+      const isUnderWay = () => {
+        if (lines().length >= keys) return true;
+        if (child.exitCode === null && child.signalCode === null) return false;
+        throw new Error(`the process ended with code ${child.exitCode} after ${lines().length} keys`);
+      };
+      await vi.waitUntil(isUnderWay, { timeout: 60_000 });
     },
 
     /** Waits for its end, and returns the acknowledged keys, each with the id of its pet. */
