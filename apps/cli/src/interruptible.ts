@@ -2,7 +2,7 @@ import { onFirstSignal } from '@animal-store/app-kit/run-application';
 import { CommandFailed } from './context.ts';
 import { MESSAGES } from './messages.ts';
 
-const EXIT_INTERRUPTED = 130;
+export const EXIT_INTERRUPTED = 130;
 
 /**
  * Runs work. Meanwhile the first of the signals does not end the process, but aborts the work, with the error of the command.

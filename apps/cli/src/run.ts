@@ -1,5 +1,6 @@
 import { createWriteStream, fstatSync } from 'node:fs';
 import { openStorage } from '@animal-store/app-kit';
+import { EXIT_INTERRUPTED } from './interruptible.ts';
 import { MESSAGES } from './messages.ts';
 import { EXIT_FAILED, runProgram } from './program.ts';
 
@@ -18,3 +19,5 @@ stderr.on('error', () => {});
 const words = argv.slice(2);
 process.exitCode = await runProgram({ words, environment, stdin, stdout, stderr, clock: Date.now, openStorage });
 if (isFile) stdout.end();
+// A signal does not wait until a stalled reader of the pipe continues.
+else if (process.exitCode === EXIT_INTERRUPTED) process.exit();
