@@ -92,7 +92,7 @@ describe('backup and restore', () => {
     const none = commandLine({ environment: { SQLITE_FILE: '/no/animals.db' } });
     expect(await none.runWith('', 'backup')).toMatchObject(failed(/^animal-store: SQLITE_FILE: there is no file /, 2));
     expect(await none.runWith('', 'restore')).toMatchObject(
-      failed(/^animal-store: the storage at SQLITE_FILE is unavailable: ENOENT: [^\n]+\n$/),
+      failed(/^animal-store: SQLITE_FILE: \/no\/animals\.db cannot be used: [^\n]+\n$/, 2),
     );
     expect(readdirSync(dirname(file))).toEqual(['animals.db']);
   });

@@ -18,6 +18,8 @@ const CORRUPT = 11;
 const CANTOPEN = 14;
 const NOTADB = 26;
 
+const READ_ONLY = 'this user may not write it or its log (-wal), or the disk is read-only';
+
 /**
  * The result codes of SQLite (https://sqlite.org/rescode.html) whose cause is the file, the disk or the machine, with what
  * `reasonForOperator` returns.
@@ -25,9 +27,10 @@ const NOTADB = 26;
 const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [BUSY, null],
   [7, null], // NOMEM
-  [READONLY, 'this user may not write it or its log (-wal), or the disk is read-only'], // READONLY
+  [READONLY, READ_ONLY], // READONLY
   [1_544, 'this user may not write its folder, where its log must be'], // READONLY_DIRECTORY
   [10, null], // IOERR
+  [3_850, READ_ONLY], // IOERR_LOCK: SQLite could open the file for reading only
   [CORRUPT, 'it is damaged: restore a backup'],
   [13, null], // FULL
   [CANTOPEN, 'it and its log (-wal) must be files in a folder that exists, has space, and where this user may write'],

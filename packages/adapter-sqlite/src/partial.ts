@@ -1,60 +1,40 @@
-import { mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 
-/** The names in a partial folder, with those that SQLite adds. */
-const OWN = /^(?:lock|copy)(?:-journal|-wal|-shm)?$/;
+/** After this many milliseconds without a write a partial file is abandoned. A file of its own gets one many times a second. */
+const ABANDONED = 24 * 3_600_000;
 
-/** A file that is being written beside another one, in a folder of its own. Disposing of it removes what is left. */
+/** The names that `createPartial` gives, after that of the file. */
+const NAME = /^\.partial-(?:restore|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
+
+/** A file that is being written beside another one. Disposing of it removes it. */
 export interface PartialFile extends Disposable {
   readonly path: string;
 }
 
-/** Only this user may read the file. Removes those beside it whose processes have ended without doing so. */
-export function createPartial(file: string): PartialFile {
-  const prefix = `${file}.partial-`;
-  for (const entry of readdirSync(dirname(file), { withFileTypes: true })) {
-    if (entry.isDirectory() && entry.name.startsWith(basename(prefix)))
-      removeAbandoned(join(dirname(file), entry.name));
-  }
-  const folder = mkdtempSync(prefix);
-  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    const lock = lockFolder(folder);
-    return {
-      path: join(folder, 'copy'),
-      [Symbol.dispose]() {
-        lock.close();
-        removeFolder();
-      },
-    };
-  } catch (error) {
-    removeFolder();
-    throw error;
-  }
+/**
+ * Creates an empty file that only this user may read. Removes abandoned ones, which SIGKILL or a power cut leaves.
+ *
+ * @param name Replaces an earlier one of this name.
+ */
+export function createPartial(file: string, name: string = randomUUID()): PartialFile {
+  removeAbandoned(file);
+  const path = `${file}.partial-${name}`;
+  rmSync(path, { force: true });
+  closeSync(openSync(path, 'wx', 0o600));
+  return { path, [Symbol.dispose]: () => rmSync(path, { force: true }) };
 }
 
-function removeAbandoned(folder: string): void {
-  try {
-    const names = readdirSync(folder);
-    // A folder with other content is not ours.
-    if (!(names.includes('lock') && names.every((name) => OWN.test(name)))) return;
-    lockFolder(folder).close();
-    for (const name of names) rmSync(join(folder, name), { force: true });
-    rmdirSync(folder);
-  } catch {
-    // Its process runs, or it is another user's.
-  }
-}
-
-/** Locks a folder for this process. A process that ends has no locks, also after SIGKILL, and in another container. */
-function lockFolder(folder: string): DatabaseSync {
-  const lock = new DatabaseSync(join(folder, 'lock'));
-  try {
-    lock.exec('BEGIN EXCLUSIVE');
-    return lock;
-  } catch (error) {
-    lock.close();
-    throw error;
+function removeAbandoned(file: string): void {
+  const [folder, prefix] = [dirname(file), basename(file)];
+  for (const name of readdirSync(folder)) {
+    if (!(name.startsWith(prefix) && NAME.test(name.slice(prefix.length)))) continue;
+    try {
+      const path = join(folder, name);
+      if (Date.now() - statSync(path).mtimeMs > ABANDONED) rmSync(path);
+    } catch {
+      // Another process removes it, too, or it is another user's.
+    }
   }
 }

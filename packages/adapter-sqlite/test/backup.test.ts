@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -12,17 +13,17 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { added, everyPage, rex } from '@animal-store/adapter-contract';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { adapter } from '../src/adapter.ts';
-import { createPartial } from '../src/partial.ts';
 import { databaseAt, execute, fileWith, freshFile, misconfigured, openAt, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
@@ -243,56 +244,81 @@ describe('a restore', () => {
     expect(await namesIn(`${file}.old`)).toEqual(['Rex']);
   });
 
-  test('leaves no file if there was none and the copy is damaged', async () => {
+  test.each([
+    ['fails', 'yield Buffer.from("Rex")'],
+    ['is killed', "writeSync(1, 'locked 0\\n'); await new Promise(() => setInterval(() => {}, 1_000))"],
+  ])(
+    'leaves no more than an empty file, which the service takes for a new one, if there was none and it %s',
+    async (_, act) => {
+      const file = freshFile();
+      const other = startProcess(
+        freshFile(),
+        `const { adapter } = await import('./src/adapter.ts');
+       async function* copy() { ${act}; }
+       await adapter.restore('${file}', copy(), 0n).catch(() => process.exit());`,
+      );
+      if (act.includes('locked')) {
+        await other.underWay(1);
+        other.process.kill('SIGKILL');
+      }
+      await other.acknowledged();
+      const { pets } = await storageAt(file);
+      expect((await added(pets)).id).toBe(1n);
+    },
+  );
+
+  test('fills an empty file', async () => {
     const file = freshFile();
-    await expect(restore(Buffer.from('Rex'), file)).rejects.toMatchObject({ code: 'invalid' });
-    expect(contents(file)).toEqual([]);
+    writeFileSync(file, '');
+    await restore(await backup(await fileWith(2)), file);
+    expect(await namesIn(file)).toHaveLength(2);
   });
 
-  test('replaces the empty file that a killed restore leaves', async () => {
-    const [file, copy] = [freshFile(), await backup(await fileWith(1))];
-    const killed = startProcess(
-      freshFile(),
-      `const { adapter } = await import('./src/adapter.ts');
-       async function* slowly() { writeSync(1, 'locked 0\\n'); await new Promise(() => setInterval(() => {}, 1_000)); }
-       await adapter.restore('${file}', slowly(), 0n);`,
-    );
-    await killed.underWay(1);
-    killed.process.kill('SIGKILL');
-    await killed.acknowledged();
-    await restore(copy, file);
-    expect(await namesIn(file)).toEqual(['Rex']);
+  test.each<[string, (file: string) => unknown]>([
+    ['without its file', (file) => rmSync(file)],
+    ['of an empty file', (file) => writeFileSync(file, '')],
+  ])('rejects, and keeps, a log %s, which may have the newest pets', async (_, lose) => {
+    const file = await killed(3);
+    const [copy, original] = [await backup(await fileWith(1)), readFileSync(file)];
+    lose(file);
+    await expect(restore(copy, file)).rejects.toMatchObject({
+      name: 'StorageMisconfigured',
+      message: expect.stringMatching(/its log \(-wal\) is not: put the file back, or move the log away$/),
+    });
+    writeFileSync(file, original);
+    expect(await namesIn(file)).toEqual(['Max', 'Max', 'Max']);
   });
 
-  test.each<[string, (bytes: Buffer) => Buffer]>([
-    ['a damaged page', (bytes) => bytes.fill(0x5a, 8_192, 12_288)],
-    ['a damaged schema', (bytes) => bytes.fill(0x5a, 100, 4_096)],
-    ['no content', () => Buffer.of()],
-  ])('replaces a file that has %s', async (_, damage) => {
-    const file = await fileWith(100);
+  test('replaces a file of a newer format, for the way back from an upgrade', async () => {
+    const file = await fileWith(2);
     const copy = await backup(file);
-    writeFileSync(file, damage(readFileSync(file)));
+    execute('ALTER TABLE pets ADD COLUMN age INTEGER; DROP INDEX pets_by_status; PRAGMA user_version = 2')(file);
+    expect(await restore(copy, file, 0n)).toBe(3n);
+    expect(await namesIn(file)).toHaveLength(2);
+  });
+
+  test('keeps the tables of others in the file, also those that refer to pets', async () => {
+    const file = await fileWith(1);
+    const copy = await backup(file);
+    execute('CREATE TABLE notes (pet INTEGER REFERENCES pets); INSERT INTO notes VALUES (1)')(file);
     await restore(copy, file);
-    expect(await namesIn(file)).toHaveLength(100);
+    expect(databaseAt(file).prepare('SELECT pet FROM notes').all()).toEqual([{ pet: 1 }]);
   });
 
-  test('ignores the log of a file that was moved away', async () => {
-    const [file, other] = [await killed(3), await fileWith(1)];
-    rmSync(file);
-    await restore(await backup(other), file);
-    expect(await namesIn(file)).toEqual(['Rex']);
-  });
-
+  const UNREADABLE = /it is damaged: move it and its log \(-wal\) away, and restore again$/;
+  const damage = (file: string, start: number, end: number) =>
+    writeFileSync(file, readFileSync(file).fill(0x5a, start, end));
   const contentOf = (file: string) => readFileSync(file, 'latin1');
 
   test.each<[string, (file: string) => unknown, RegExp]>([
     ['has a hard link', (file) => linkSync(file, `${file}.link`), /has a second name/],
     ['is of another program', execute('PRAGMA application_id = 7'), /another program: name another file/],
-    ['is text', (file) => writeFileSync(file, 'Rex, Max and Waldo. '.repeat(99)), /move it and its log \(-wal\) away/],
+    ['is text', (file) => writeFileSync(file, 'Rex, Max and Waldo. '.repeat(99)), UNREADABLE],
+    ['has a damaged page', (file) => damage(file, 8_192, 12_288), UNREADABLE],
+    ['has a damaged schema', (file) => damage(file, 100, 4_096), UNREADABLE],
     ['is a folder', (file) => [rmSync(file), mkdirSync(file)], /it must be a regular file/],
-    ['is a link to no file', (file) => [rmSync(file), symlinkSync('none', file)], /it is a link to no file/],
   ])('rejects in one line, and changes nothing, if the file %s', async (_, make, line) => {
-    const file = await fileWith(1);
+    const file = await fileWith(100);
     const copy = await backup(file);
     make(file);
     const before = existsSync(file) && statSync(file).isFile() ? contentOf(file) : null;
@@ -343,64 +369,60 @@ describe('a restore', () => {
       expect([uid, gid, mode(file)]).toEqual([65_534, 65_533, '600']);
     });
 
-    test('is not for another user than the owner of the file', async () => {
+    test('is rejected for a user who may not write the file', async () => {
       const file = await fileWith(1);
       const copy = await backup(file);
       chmodSync(dirname(file), 0o777);
-      chmodSync(file, 0o666);
+      chmodSync(file, 0o644);
       process.seteuid?.(65_534);
       onTestFinished(() => process.seteuid?.(0));
-      await expect(restore(copy, file)).rejects.toMatchObject({
-        message: expect.stringContaining('it belongs to user 0: run the command as '),
-      });
+      await expect(restore(copy, file)).rejects.toMatchObject(misconfigured(/this user may not write it/));
+      process.seteuid?.(0);
+      expect(await namesIn(file)).toEqual(['Rex']);
     });
   });
+});
 
-  test('changes neither owner nor mode if they are right, because some file systems allow no change', async () => {
+describe('a partial copy that SIGKILL has left', () => {
+  const DAY = 24 * 3_600;
+
+  /** Files beside another one that were written so many seconds ago. */
+  function leave(file: string, age: number, ...names: string[]): void {
+    const time = Date.now() / 1_000 - age;
+    for (const name of names) {
+      writeFileSync(file + name, 'Rex');
+      utimesSync(file + name, time, time);
+    }
+  }
+  const beside = (file: string) => readdirSync(dirname(file)).filter((name) => name !== basename(file));
+
+  test('is removed by the next backup after a day', async () => {
+    const file = await fileWith(1);
+    leave(file, DAY + 60, '.partial-restore', `.partial-${randomUUID()}`);
+    await backup(file);
+    expect(beside(file)).toEqual([]);
+  });
+
+  test('is removed by the next restore if a restore has left it', async () => {
     const file = await fileWith(1);
     const copy = await backup(file);
-    vi.mocked(chownSync).mockClear();
-    vi.mocked(chmodSync).mockClear();
+    leave(file, 0, '.partial-restore');
     await restore(copy, file);
-    expect([vi.mocked(chownSync).mock.calls, vi.mocked(chmodSync).mock.calls]).toEqual([[], []]);
+    expect(beside(file)).toEqual([]);
+  });
+
+  test('is not mistaken for that of a running backup, or for the file of somebody else', async () => {
+    const file = await fileWith(1);
+    leave(file, DAY - 60, `.partial-${randomUUID()}`);
+    leave(file, 9 * DAY, '.partial-2026-11-26', `.old.partial-${randomUUID()}`, '.partial');
+    const before = beside(file);
+    await backup(file);
+    expect(beside(file)).toEqual(before);
   });
 });
 
-vi.mock('node:fs', async (importOriginal) => {
-  const original = await importOriginal<typeof import('node:fs')>();
-  return { ...original, chownSync: vi.fn(original.chownSync), chmodSync: vi.fn(original.chmodSync) };
-});
-
-test("a backup keeps a folder that is named like a partial copy, and isn't one", async () => {
-  const file = await fileWith(1);
-  const folder = `${file}.partial-2026-11-26`;
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'notes.txt'), 'Rex');
-  await backup(file);
-  expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('Rex');
-});
-
-test('a partial copy is removed by the next backup or restore if its process was killed, and not while it runs', async () => {
-  const file = await fileWith(1);
-  const copy = await backup(file);
-  using running = createPartial(file);
-  const hold = `
-    const { createPartial } = await import('./src/partial.ts');
-    createPartial(process.env.SQLITE_FILE);
-    await storage.close();
-    writeSync(1, 'made 0\\n');
-    setInterval(() => {}, 1_000);`;
-  const partials = () => readdirSync(dirname(file)).filter((name) => name.includes('.partial-'));
-  for (const command of [() => backup(file), () => restore(copy, file)]) {
-    const other = startProcess(file, hold);
-    await other.underWay(1);
-    expect(partials()).toHaveLength(2);
-    await backup(file);
-    expect(partials()).toHaveLength(2);
-    other.process.kill('SIGKILL');
-    await other.acknowledged();
-    await command();
-    expect(partials()).toHaveLength(1);
-  }
-  expect(existsSync(dirname(running.path))).toBe(true);
+test('two backups at once are whole', async () => {
+  const file = await fileWith(100);
+  const copies = await Promise.all([backup(file), backup(file)]);
+  for (const copy of copies) expect(await restore(copy, freshFile(), 0n)).toBe(101n);
 });

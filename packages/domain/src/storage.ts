@@ -101,7 +101,7 @@ export interface StorageAdapter {
   backup?(setting: string): Promise<Backup>;
 
   /**
-   * Replaces what a place holds by a copy. The place stays as it is if that fails.
+   * Replaces what a place holds by a copy, as a whole: if that fails, it holds what it held.
    *
    * @param copy The content of a backup.
    * @param skippedIds How many ids are skipped after the last one that the copy or the place has assigned.
