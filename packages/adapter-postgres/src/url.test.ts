@@ -20,7 +20,6 @@ describe('parseUrl', () => {
   test.each([
     ['postgres://zoo%2F:p%3A%25:%40 %20@db1/a', { user: 'zoo/', password: 'p:%:@  ', host: 'db1' }],
     ['postgres://db1/my%40db%2F%3F%23%20%25%26', { database: 'my@db/?# %&' }],
-    ['postgres://db1/a?user=zoo&sslmode=require&user=zoo', { user: 'zoo', ssl: {} }],
     ['postgres://db1/a?ssl=true&sslmode=no-verify', { ssl: { rejectUnauthorized: false } }],
     ['postgres://db1/a?user=zoo&password=p%40+', { user: 'zoo', password: 'p@+' }],
     ['postgres://z:s%2541@db1/a?options=-c search_path%3Dzoo', { password: 's%41', options: '-c search_path=zoo' }],
@@ -53,6 +52,7 @@ describe('parseUrl', () => {
     ['postgres://zoo:secret@db1/a%00', /^the PostgreSQL URL must not have %00$/],
     ['postgres://zoo:secret@db1/animals?user=secret%00', /^the PostgreSQL URL must not have %00$/],
     ['postgres://db1/animals?sslmode=require&sslmode=disable', /^the PostgreSQL URL must have each option once$/],
+    ['postgres://db1/animals?user=secret&user=secret', /^the PostgreSQL URL must have each option once$/],
     [
       'postgres://db1/animals?sslmode=require&ssl=false',
       /^ssl and sslmode in the PostgreSQL URL contradict each other$/,
