@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, sep } from 'node:path';
-import { bin, exitCodeOf, interrupted, root, runProgram } from './programs.mjs';
+import { join } from 'node:path';
+import { bin, exitCodeOf, interrupted, runProgram } from './programs.mjs';
 
 const RELEASE_TESTS = `
 Not run: the tests of a release (the image and its deployment, packed packages on other runtimes, generated clients, the
@@ -19,17 +19,13 @@ export async function runTests(args) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-tests-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const report = join(folder, 'report.json');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const result = await runProgram([bin('vitest'), 'run', ...reporters, ...args], { env: { ALL_TESTS } });
+  const seconds = join(import.meta.dirname, 'seconds.mjs');
+  const reporters = ['default', 'json', seconds].map((name) => `--reporter=${name}`);
+  const result = await runProgram([bin('vitest'), 'run', ...reporters, `--outputFile.json=${report}`, ...args], {
+    env: { ALL_TESTS },
+  });
   if (interrupted()) process.exit(exitCodeOf(result) || 1);
-  const {
-    testResults = [],
-    numPassedTests = 0,
-    numFailedTests = 0,
-    numPendingTests = 0,
-    numTodoTests = 0,
-  } = read(report);
-  showSeconds(testResults);
+  const { numPassedTests = 0, numFailedTests = 0, numPendingTests = 0, numTodoTests = 0 } = read(report);
   if (!ALL_TESTS) console.log(RELEASE_TESTS);
   return {
     passed: numPassedTests,
@@ -46,15 +42,4 @@ function read(report) {
   } catch {
     return {};
   }
-}
-
-/** Shows the seconds that the test files of each workspace took, the slowest first. Several files run at the same time. */
-function showSeconds(files) {
-  const seconds = new Map();
-  for (const { name, startTime, endTime } of files) {
-    const workspace = relative(root, name).split(sep, 2).join('/');
-    seconds.set(workspace, (seconds.get(workspace) ?? 0) + (endTime - startTime) / 1000);
-  }
-  const slowestFirst = [...seconds].sort(([, one], [, other]) => other - one);
-  for (const [workspace, sum] of slowestFirst) console.log(`${sum.toFixed(1).padStart(7)} s  ${workspace}`);
 }
