@@ -22,7 +22,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body, with each integer as JSON.parse rounds it. */
+  /** The body, with each integer as JSON.parse rounds it; undefined if it is empty. */
   readonly json: unknown;
 }
 
@@ -239,7 +239,7 @@ function clientThat(send: Send): App {
     return {
       ...reply,
       get json() {
-        return JSON.parse(reply.text) as unknown;
+        return reply.text === '' ? undefined : (JSON.parse(reply.text) as unknown);
       },
     };
   };
