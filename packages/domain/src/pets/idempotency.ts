@@ -6,11 +6,11 @@ import { NEW_PET_MEMBERS, type NewPet } from './pet.ts';
 /** Names one intended creation, so that a repeated call creates one pet (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
   /**
-   * Whose key it is: 0 to 100 code points of well-formed Unicode without U+0000. Two holders may use the same characters
-   * independently. It is the holder of an API key, or {@link holderOf} a program without one.
+   * Whose key it is: well-formed Unicode without U+0000, no longer than {@link LIMITS} say. Two holders may use the same
+   * characters independently. It is the holder of an API key, or {@link holderOf} a program without one.
    */
   readonly holder: string;
-  /** Chosen by the client: 1 to 255 visible ASCII characters ({@link LIMITS}). */
+  /** Chosen by the client: visible ASCII characters, no more than {@link LIMITS} say. */
   readonly key: string;
 }
 
@@ -18,7 +18,7 @@ export interface IdempotencyKey {
  * The holder of the idempotency keys of a program that calls the use cases without an API key. No API key can be issued for
  * this holder.
  *
- * @param program Its name, at most 98 code points: `orders`.
+ * @param program Its name, two code points shorter than a holder may be: `orders`.
  */
 export function holderOf(program: string): string {
   // Stored with each key: another text would make each repetition another creation.
@@ -56,8 +56,8 @@ function holderViolation(holder: unknown): string | null {
 }
 
 /**
- * The pet as one string: injective, not a digest, at most 1,239 bytes of UTF-8. Storages keep it: if another version made
- * another string of the same pet, repetitions would be conflicts.
+ * The pet as one string: injective, not a digest. Storages keep it: if another version made another string of the same pet,
+ * repetitions would be conflicts.
  */
 export function fingerprint(newPet: NewPet): string {
   const values = NEW_PET_MEMBERS.map((member) => newPet[member] ?? null);

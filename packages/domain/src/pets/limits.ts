@@ -1,7 +1,9 @@
+const KEY_MAX_LENGTH = 255;
+
 /** The ranges of what the catalogue accepts and returns. */
 export const LIMITS = {
   name: {
-    /** In Unicode code points: 1 to 200. */
+    /** In Unicode code points. */
     maxLength: 200,
     /**
      * A name has a character that is not white space, as ECMAScript's `\s` defines it. Spelt out, because schemas repeat it
@@ -9,16 +11,16 @@ export const LIMITS = {
      */
     pattern: /[^\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/,
   },
-  /** A signed 64-bit integer: -2^63 to 2^63 - 1. */
+  /** A signed 64-bit integer. */
   categoryId: { min: -(2n ** 63n), max: 2n ** 63n - 1n },
-  /** Ids that can be asked for are 1 to 2^63 - 1. Storages assign up to 2^53 - 1, which fits into a double. */
+  /** Ids that can be asked for. Storages assign fewer, which fit into a double. */
   id: { min: 1n, max: 2n ** 63n - 1n, maxAssigned: 2n ** 53n - 1n },
-  /** Pets on a page: 1 to 100, 20 by default. */
+  /** Pets on a page. */
   page: { min: 1, max: 100, default: 20 },
-  /** Holders of idempotency keys and of API keys have names of at most 100 characters (Unicode code points). */
+  /** Of idempotency keys and of API keys, in Unicode code points. */
   holder: { maxLength: 100 },
-  /** 1 to 255 visible ASCII characters. */
-  idempotencyKey: { maxLength: 255, pattern: /^[\x21-\x7e]{1,255}$/ },
+  /** Visible ASCII characters. */
+  idempotencyKey: { maxLength: KEY_MAX_LENGTH, pattern: new RegExp(`^[\\x21-\\x7e]{1,${KEY_MAX_LENGTH}}$`) },
 } as const;
 
 /** Whether a value is a number without a fraction, `min` and `max` included. */

@@ -16,7 +16,7 @@ export function statusViolation(status: unknown): string | null {
 
 /** A pet to be created. Its integers are bigints, as transports read them. */
 export interface NewPet {
-  /** 1 to 200 code points, well-formed Unicode without U+0000, not only white space ({@link LIMITS}); kept as it was given. */
+  /** Well-formed Unicode without U+0000, not only white space, no longer than {@link LIMITS} say; kept as it was given. */
   readonly name: string;
   /** Identifier of the category the pet belongs to, a signed 64-bit integer. */
   readonly categoryId: bigint;
@@ -26,7 +26,7 @@ export interface NewPet {
 
 /** A pet in the catalogue. */
 export interface Pet extends NewPet {
-  /** Assigned by the storage: unique, from 1 to 2^53 - 1. */
+  /** Assigned by the storage: unique, in the range that {@link LIMITS} name. */
   readonly id: bigint;
 }
 
