@@ -114,8 +114,10 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
 
   test('replaces the last use, also by an earlier one, and ignores that of an unknown key', async ({ keys }) => {
     const record = apiKey();
+    await keys.recordUse(record.id, 1_000);
+    expect(await keys.revoke(record.id, 5)).toBeNull();
     await keys.add(record);
-    await keys.recordUse(UNKNOWN_ID, 1_000);
+    expect(await keys.find(record.digest)).toStrictEqual(record);
     for (const lastUsedAt of [1_000, 2_000, 500]) {
       await keys.recordUse(record.id, lastUsedAt);
       expect(await keys.find(record.digest)).toEqual({ ...record, lastUsedAt });

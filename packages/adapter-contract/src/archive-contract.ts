@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from './calls.ts';
 import { inEach, RECOVERY_LIMIT, recovered } from './interruption.ts';
-import { expectNoLateCreations } from './late-creations.ts';
+import { expectNoLateWrites } from './late-writes.ts';
 import {
   added,
   everyPage,
@@ -47,10 +47,10 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
     const { waits = {}, outages } = adapter;
     const all = Object.entries({ ...(outages === 'not tested' ? {} : outages), ...waits });
     if (all.length > 0) {
-      test('begins no creation after its call has failed, in any outage, and creates again within a second of a wait', () =>
+      test('begins no write after its call has failed, in any outage, and creates again within a second of a wait', () =>
         inEach(adapter, all, (interruption, { executes }, index) => {
           const recovery = (all[index] as (typeof all)[number])[0] in waits ? undefined : RECOVERY_LIMIT;
-          return expectNoLateCreations(interruption.storage as Required<Storage>, interruption, { executes, recovery });
+          return expectNoLateWrites(interruption.storage as Required<Storage>, interruption, { executes, recovery });
         }));
     }
   });

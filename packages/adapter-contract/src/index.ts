@@ -13,7 +13,7 @@ import { leading, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-un
 import { twoProcessesContract } from './two-processes-contract.ts';
 
 export { archiveContract } from './archive-contract.ts';
-export { expectNoLateCreations } from './late-creations.ts';
+export { expectNoLateWrites } from './late-writes.ts';
 export { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 export {
   behindProxy,

@@ -8,8 +8,12 @@ import { type CollectionIds, INDEXES, readCollections, requireAll } from './sche
 /** How long the result of a check is valid, in milliseconds. */
 const TTL = 1_000;
 
-/** A check of the collections, which rejects with StorageMisconfigured. Its latest result can be shared. */
-export function createCheck(db: Db, known: CollectionIds) {
+/**
+ * A check of the collections, which rejects with StorageMisconfigured. Its latest result can be shared.
+ *
+ * @param hasPrimary Whether the driver knows a primary.
+ */
+export function createCheck(db: Db, known: CollectionIds, hasPrimary: () => boolean) {
   let latest = Promise.resolve();
   let expiresAt = 0;
 
@@ -24,8 +28,12 @@ export function createCheck(db: Db, known: CollectionIds) {
 
   return {
     now,
-    /** The latest check, which may still run, if it has not failed and began less than a second ago; otherwise a new one. */
-    recent: () => (performance.now() < expiresAt ? latest : now()),
+    /**
+     * The latest check, which may still run, if it has not failed and began less than a second ago; otherwise a new one. Without a
+     * primary it is a new one, too: a client of the caller may wait for one for half a minute, and a write that waits can't be
+     * stopped.
+     */
+    recent: () => (performance.now() < expiresAt && hasPrimary() ? latest : now()),
   };
 }
 

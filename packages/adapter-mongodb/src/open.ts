@@ -38,7 +38,7 @@ export function createOpening(place: Place) {
       const db = client.db(place.database, OPTIONS);
       const ids = known ?? (await prepareCollections(db));
       known ??= ids;
-      const check = createCheck(db, ids);
+      const check = createCheck(db, ids, () => primary.current() !== null);
       const query = createQuery(db, ids.get('pets'));
       /** A linearizable read: it succeeds only on a primary that has committed a write of its own term. */
       async function confirm(): Promise<void> {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { added, apiKey, expectNoLateCreations, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { added, apiKey, expectNoLateWrites, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { BUDGET } from '@animal-store/adapter-kit';
 import type { PetRepository, Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
@@ -111,10 +111,10 @@ describeWithMongo('commands that fail', () => {
     await Promise.all(times(100, () => added(pets)));
   });
 
-  test('begin no creation after its call has failed, while the server is locked for a snapshot', async () => {
+  test('begin no write after its call has failed, while the server is locked for a snapshot', async () => {
     const storage = await prepared();
     const admin = databaseAt(server.url('admin'));
-    await expectNoLateCreations(storage, {
+    await expectNoLateWrites(storage, {
       async begin() {
         await admin.command({ fsync: 1, lock: true });
         onTestFinished(async () => void (await admin.command({ fsyncUnlock: 1 }).catch(() => {})));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUDGET, createBatches, withTimeout } from '@animal-store/adapter-kit';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { type ApiKey, LIMITS, type Pet } from '@animal-store/domain';
+import { type ApiKey, DomainError, LIMITS, type Pet } from '@animal-store/domain';
 import {
   type ApiKeyRepository,
   type Creation,
@@ -369,7 +369,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
   'Creations wait in a queue, also when their calls have failed': {
-    foundBy: 'begins no creation after its call has failed, in any outage, and creates again within a second of a wait',
+    foundBy: 'begins no write after its call has failed, in any outage, and creates again within a second of a wait',
     change: ofPets('add', (add) => {
       let queue: Promise<unknown> = Promise.resolve();
       return (...given) => {
@@ -377,13 +377,13 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         const created = queue.then(work, work);
         queue = created;
         return withTimeout(created, BUDGET.call).catch((failure) => {
-          throw unavailable(failure);
+          throw DomainError.is(failure) ? failure : unavailable(failure);
         });
       };
     }),
   },
   'A creation whose connection broke is tried again in the background': {
-    foundBy: 'begins no creation after its call has failed, in any outage, and creates again within a second of a wait',
+    foundBy: 'begins no write after its call has failed, in any outage, and creates again within a second of a wait',
     change: ofPets('add', (add) => (...given) => {
       const begin = performance.now();
       const created = add(...given);
@@ -507,6 +507,27 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: 'throws the error of a defect unchanged, for each method of API keys, and works afterwards',
     change: ofKeys('recordUse', (record) => async (...given) => {
       await record(...given).catch((failure) => {
+        throw unavailable(failure);
+      });
+    }),
+  },
+  'The use of an unknown API key is that of a later record': {
+    foundBy: 'replaces the last use, also by an earlier one, and ignores that of an unknown key',
+    change: (storage, url) => {
+      const uses = new Map<string, number>();
+      const record = ofKeys('recordUse', (recordUse) => (id, at) => {
+        uses.set(id, at);
+        return recordUse(id, at);
+      });
+      const add = ofKeys('add', (right) => (key) => right({ ...key, lastUsedAt: uses.get(key.id) ?? key.lastUsedAt }));
+      return both(record, add)(storage, url);
+    },
+  },
+  'An API key is written in the background until it is stored': {
+    foundBy: 'begins no write after its call has failed, in any outage, and creates again within a second of a wait',
+    change: ofKeys('add', (add) => (key) => {
+      const addUntilStored = (): Promise<void> => add(key).catch(() => sleep(100).then(addUntilStored));
+      return withTimeout(addUntilStored(), BUDGET.call).catch((failure) => {
         throw unavailable(failure);
       });
     }),
