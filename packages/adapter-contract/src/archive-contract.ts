@@ -209,16 +209,18 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
             expect(await pets.add(newPet, idempotency)).toStrictEqual({ pet, created: false });
           };
           await Promise.all(page.map(isCreated));
+          expect(await archive.lastId(), `after ${chunks} chunks`).toBeGreaterThanOrEqual(page.at(-1)?.id ?? 0n);
           return page;
         };
         const end = failureOf(() => archive.restore(stored)).then((failure) => failure === null);
         isWhole = await Promise.race([end, proxy.afterChunks(chunks).then(() => false)]);
         proxy.cut();
         // What the engine has received may still be stored.
-        await end;
+        const isResolved = await end;
         proxy.pass();
         await recovered(storage);
-        await expectWhole();
+        const page = await expectWhole();
+        if (isResolved) expect(page, `resolved after ${chunks} chunks`).toStrictEqual(expected);
         await archive.restore(stored);
         expect(await expectWhole(), `interrupted after ${chunks} chunks`).toStrictEqual(expected);
         expect(await pets.list({ after: ofRound(998), limit: 2, status: 'sold' })).toHaveLength(1);

@@ -123,11 +123,14 @@ export function createInsertions(
 
   /** Restores pets, and leaves out those whose id or idempotency key is stored. */
   async function restore(documents: readonly PetDocument[], deadline: number): Promise<void> {
+    const last = documents.at(-1);
+    if (last === undefined) return;
     await checkWritable();
+    // Before the pets: a call that is interrupted may have stored them.
+    await ids.raiseTo(last._id);
     await client.withSession(SESSION, async (session) => {
-      const errors = documents.length === 0 ? new Map() : await insertAll(documents, session, deadline);
+      const errors = await insertAll(documents, session, deadline);
       if (errors.size > 0) await requireStored(errors, session);
-      await raiseCounter(session);
     });
   }
 

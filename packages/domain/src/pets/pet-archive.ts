@@ -20,7 +20,7 @@ export interface PetArchive {
   /**
    * Stores pets under the ids that they have. A pet whose id or idempotency key is stored already is left out. Later
    * creations get ids above theirs. One call at a time, while no other process writes. If a call fails, some of the pets are
-   * stored, each with its idempotency key; repeated, it stores the rest.
+   * stored, each with its idempotency key and below the ids of later creations; repeated, it stores the rest.
    *
    * @param pets In ascending order of id.
    */
