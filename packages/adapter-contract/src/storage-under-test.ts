@@ -36,7 +36,8 @@ export interface StorageUnderTest<Place> {
 
   /**
    * The ways in which an administrator can take away what is stored at a place while a storage has it open, and bring it back,
-   * by name: a table that is renamed, a file that is moved, a place that is dropped and created anew, empty.
+   * by name: a table that is renamed, a file that is moved, a place or one of its partitions that is dropped and created anew,
+   * empty.
    */
   readonly losses?: Readonly<Record<string, Loss<Place>>>;
 
@@ -50,7 +51,7 @@ export interface StorageUnderTest<Place> {
   readonly laterFormat?: Outage<Place>;
 
   /**
-   * Removes what a place would remove by itself in ten years: records with a time to live.
+   * Removes what a place would remove by itself in ten years: each record that has a time to live, whoever has set it.
    *
    * @default nothing expires
    */
@@ -72,7 +73,10 @@ export interface StorageUnderTest<Place> {
    */
   inAnotherProcess?(place: Place): ExportedFunction;
 
-  /** The proxy before a place, for tests that close and count connections. {@link behindProxy} gives it. */
+  /**
+   * The proxy before a place, for tests that close and count connections. {@link behindProxy} gives it. For several proxies:
+   * an object that changes all of them, adds up their connections, and counts the chunks of all.
+   */
   proxyOf?(place: Place): TcpProxy;
 
   /** Texts that no error, location or warning may contain: the password in the URL of a place. */
