@@ -23,8 +23,8 @@ interface Tool<Input> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Other arguments are an error. */
-  readonly input: JsonSchemaType;
+  /** For the client and its model. Other arguments are an error; use cases check the values, and their messages say more. */
+  readonly input: ReturnType<typeof objectOf>;
   readonly output: JsonSchemaType;
   readonly readOnly: boolean;
   /** Returns the structured content of the result. */
@@ -33,7 +33,7 @@ interface Tool<Input> {
 
 type Content = Record<string, unknown>;
 
-/** Compiles the schemas, which takes longer than a call. */
+/** Prepares the schemas, which takes longer than a call. */
 function tool<Input extends object>({ name, run, title, description, input, output, readOnly }: Tool<Input>) {
   const annotations = {
     readOnlyHint: readOnly,
@@ -42,13 +42,16 @@ function tool<Input extends object>({ name, run, title, description, input, outp
     idempotentHint: readOnly,
     openWorldHint: false,
   };
+  const names = Object.keys(input.properties);
   const { '~standard': standard } = fromJsonSchema<object>(input);
   // The SDK reports arguments that it rejects to the client alone, not to `onCall`.
-  const inputSchema = { '~standard': { ...standard, validate: (value: unknown) => ({ value: value as object }) } };
+  const inputSchema = {
+    '~standard': { ...standard, validate: (value: unknown) => ({ value: Object(value) as object }) },
+  };
   const definition = { title, description, annotations, inputSchema, outputSchema: fromJsonSchema<Content>(output) };
   async function call(given: object, catalogue: Catalogue, holder: string): Promise<Content> {
-    const { issues } = await standard.validate(given);
-    if (issues !== undefined) throw new DomainError('invalid', issues.map(({ message }) => message).join('; '));
+    const other = Object.keys(given).find((argument) => !names.includes(argument));
+    if (other !== undefined) throw new DomainError('invalid', MESSAGES.unknownArgument(name, other, names));
     return run(given as Input, catalogue, holder);
   }
   return { name, call, definition };
@@ -63,7 +66,7 @@ const TOOLS = [
     output: objectOf(['pets'], { pets: { type: 'array', items: PET }, next: NEXT }),
     readOnly: true,
     async run({ after, ...query }, catalogue) {
-      const { pets, next } = await catalogue.listPets({ ...query, after: BigInt(after ?? 0) });
+      const { pets, next } = await catalogue.listPets({ ...query, after: integer('after', after) });
       return { pets: pets.map(asOutput), ...(next !== null && { next: String(next) }) };
     },
   }),
@@ -75,7 +78,7 @@ const TOOLS = [
     output: PET,
     readOnly: false,
     async run({ categoryId, idempotencyKey: key, ...rest }, catalogue, holder) {
-      const newPet = { ...rest, categoryId: BigInt(categoryId) };
+      const newPet = { ...rest, categoryId: integer('categoryId', categoryId) };
       const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder, key });
       return asOutput(pet);
     },
@@ -87,7 +90,7 @@ const TOOLS = [
     input: objectOf(['id'], { id: ID }),
     output: PET,
     readOnly: true,
-    run: async ({ id }, catalogue) => asOutput(await catalogue.getPet(BigInt(id))),
+    run: async ({ id }, catalogue) => asOutput(await catalogue.getPet(integer('id', id))),
   }),
 ];
 
@@ -110,6 +113,13 @@ export function createMcpServer({ catalogue, holder, version, storage, onCall }:
     });
   }
   return server;
+}
+
+/** An argument of decimal digits. The use case knows whether it may be absent. */
+function integer(argument: string, value: string | undefined): bigint {
+  if (value === undefined) return value as never;
+  if (typeof value === 'string' && /^-?\d+$/.test(value)) return BigInt(value);
+  throw new DomainError('invalid', MESSAGES.notDigits(argument, value));
 }
 
 function asOutput({ id, categoryId, ...rest }: Pet): Content {

@@ -1,3 +1,5 @@
+import { quote } from '@animal-store/domain/transport';
+
 /** The messages to a client and its model, besides descriptions of single arguments and the errors of the domain. */
 export const MESSAGES = {
   instructions:
@@ -9,5 +11,9 @@ export const MESSAGES = {
   notJson: 'the message is not JSON in UTF-8',
   tooDeep: (levels: number) => `the message must have at most ${levels} levels`,
   batch: 'the body must be one message: MCP has no batches since its revision 2025-06-18',
+  unknownArgument: (tool: string, name: string, names: readonly string[]) =>
+    `${tool} has no argument ${quote(name)}, only ${names.join(', ')}`,
+  notDigits: (argument: string, value: unknown) =>
+    `${argument} must be a string of decimal digits, was ${quote(value)}`,
   unexpected: 'unexpected error in the service; it has been logged',
 } as const;

@@ -45,8 +45,8 @@ export const IDEMPOTENCY_KEY = {
 };
 
 /** An object with these members and no others. */
-export function objectOf(required: string[], properties: Record<string, JsonSchemaType>): JsonSchemaType {
-  return { type: 'object', properties, required, additionalProperties: false };
+export function objectOf(required: string[], properties: Record<string, JsonSchemaType>) {
+  return { type: 'object', properties, required, additionalProperties: false } satisfies JsonSchemaType;
 }
 
 const PET_PROPERTIES = {

@@ -1,5 +1,5 @@
 import { DomainError, invalid } from '../errors.ts';
-import { violation } from '../quote.ts';
+import { quote, violation } from '../quote.ts';
 import { fingerprint, type IdempotencyKey, idempotencyViolations } from './idempotency.ts';
 import { LIMITS } from './limits.ts';
 import { checkedNewPet, type NewPet, type Pet } from './pet.ts';
@@ -73,7 +73,7 @@ export function createCatalogue(pets: PetRepository): Catalogue {
       if (typeof id !== 'bigint') throw invalid({ id: violation('id must be an integer', id) });
       const isInRange = id >= LIMITS.id.min && id <= LIMITS.id.max;
       const pet = isInRange ? await pets.find(id) : null;
-      if (pet === null) throw new DomainError('pet_not_found', `no pet has the id ${id}`);
+      if (pet === null) throw new DomainError('pet_not_found', `no pet has the id ${quote(id)}`);
       return pet;
     },
   };
