@@ -1,3 +1,3 @@
-# npm install --save-dev openapi-typescript
 # npm install openapi-fetch
-npx openapi-typescript openapi.json --output animals.d.ts
+npx --yes --package openapi-typescript@7.13.0 --package typescript@5 \
+  openapi-typescript openapi.json --output animals.d.ts

@@ -10,11 +10,8 @@ export const EXAMPLES: string = join(ROOT, 'docs/examples');
 /** The virtual environment of Python, which is kept from run to run. */
 const PYTHON = join(PACKAGE, 'node_modules/.cache/python');
 
-/** Programs of the repository come before those of this package, which has an older TypeScript, and those of the system. */
-const PATH = [
-  ...[join(PYTHON, 'bin'), join(ROOT, 'node_modules/.bin'), join(PACKAGE, 'node_modules/.bin')],
-  process.env['PATH'],
-].join(delimiter);
+/** Programs of the repository come before those of the system. */
+const PATH = [join(PYTHON, 'bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
 
 /** A folder for one client, as its developer would have it. The dependencies of this package are found from it. */
 export interface Workspace extends Disposable {
