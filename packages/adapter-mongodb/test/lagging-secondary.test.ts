@@ -1,4 +1,4 @@
-import { storageContract } from '@animal-store/adapter-contract';
+import { archiveContract, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
 import {
   describeWithPartitions,
   type PartitionableSet,
@@ -20,7 +20,7 @@ describeWithPartitions('on a set whose second member lags, and whose URL lets re
   });
   afterAll(() => set?.stop());
 
-  storageContract<string>('mongodb', {
+  const adapter: StorageUnderTest<string> = {
     async freshPlace() {
       const url = `${set.url(`test_${crypto.randomUUID()}`)}&readPreference=secondaryPreferred`;
       // A new database takes longer than a call on three members.
@@ -29,5 +29,7 @@ describeWithPartitions('on a set whose second member lags, and whose URL lets re
     },
     open: (url) => createMongoStorage({ url }),
     outages: 'not tested',
-  });
+  };
+  storageContract('mongodb', adapter);
+  archiveContract('mongodb', adapter);
 });
