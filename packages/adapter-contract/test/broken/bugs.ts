@@ -721,6 +721,33 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       for (let done = 0; done < stored.length; done += 50) await restore(stored.slice(done, done + 50)).catch(() => {});
     }),
   },
+  'The counter of ids is raised if the new one is greater as a text': {
+    foundBy: 'skips the ids up to one, and is never set back',
+    change: ofArchive('skipIds', (skipIds, { archive }) => async (to) => {
+      if (`${to}` > `${await archive.lastId()}`) await skipIds(to);
+    }),
+  },
+  'The idempotency key of a pet whose id is stored is restored': {
+    foundBy: 'leaves out pets whose id or idempotency key is stored',
+    change(storage, url) {
+      const claimed = new Set<string>();
+      const changed = both(
+        ofArchive('restore', (restore) => (stored) => {
+          for (const { idempotency } of stored) if (idempotency) claimed.add(idempotency.key + idempotency.fingerprint);
+          return restore(stored);
+        }),
+        ofPets('add', (add) => async (pet, key) => {
+          const another = [...claimed].some((claim) => claim.startsWith(key?.key ?? ' '));
+          return key && another && !claimed.has(key.key + key.fingerprint) ? null : add(pet, key);
+        }),
+      );
+      return changed(storage, url);
+    },
+  },
+  'A creation whose id is taken stores no idempotency key': {
+    foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
+    change: ofPets('add', (add, _, url) => (pet, key) => add(pet, placeAt(url).isCounterBack ? undefined : key)),
+  },
   'The counter of ids begins anew at its end': {
     foundBy: 'assigns no id after the last one, 2^53 - 1, and repeats none',
     change: ofPets('add', (add, { archive }) => async (pet, key) => {
