@@ -1,7 +1,7 @@
 import { DomainError, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
-import { atOnce } from './calls.ts';
+import { atOnce, thousandAtOnce } from './calls.ts';
 import {
   added,
   everyPage,
@@ -62,19 +62,20 @@ export function creatingContract(test: StorageTest): void {
 
   test('serves a thousand calls at once, of each kind', async ({ pets }) => {
     const pet = await added(pets);
-    for (const found of await atOnce(1_000, () => pets.find(pet.id))) expect(found).toStrictEqual(pet);
-    for (const page of await atOnce(1_000, () => pets.list({ after: 0n, limit: 1 }))) expect(page).toStrictEqual([pet]);
-    const created = await atOnce(1_000, (index) => added(pets, rex({ name: `Rex ${index}` })));
+    for (const found of await thousandAtOnce(() => pets.find(pet.id))) expect(found).toStrictEqual(pet);
+    for (const page of await thousandAtOnce(() => pets.list({ after: 0n, limit: 1 })))
+      expect(page).toStrictEqual([pet]);
+    const created = await thousandAtOnce((index) => added(pets, rex({ name: `Rex ${index}` })));
     expect(await everyPage(pets)).toEqual(inOrderOfIds([pet, ...created]));
   });
 
   test('serves a thousand calls at once, each with a key, an id and a page of its own', async ({ pets }) => {
     const create = (index: number) => added(pets, rex(), idempotencyOf(rex(), `k${index}`));
-    const created = await atOnce(1_000, create);
+    const created = await thousandAtOnce(create);
     const stored = inOrderOfIds(created);
-    expect(await atOnce(1_000, create)).toStrictEqual(created);
-    expect(await atOnce(1_000, (index) => pets.find((stored[index] as Pet).id))).toStrictEqual(stored);
-    const pages = await atOnce(1_000, (index) => pets.list({ after: (stored[index] as Pet).id, limit: 2 }));
+    expect(await thousandAtOnce(create)).toStrictEqual(created);
+    expect(await thousandAtOnce((index) => pets.find((stored[index] as Pet).id))).toStrictEqual(stored);
+    const pages = await thousandAtOnce((index) => pets.list({ after: (stored[index] as Pet).id, limit: 2 }));
     expect(pages).toStrictEqual(stored.map((_, index) => stored.slice(index + 1, index + 3)));
   });
 

@@ -14,6 +14,7 @@ interface Result {
   readonly ancestorTitles: readonly string[];
   readonly title: string;
   readonly status: 'passed' | 'failed' | 'skipped';
+  readonly failureMessages?: readonly string[];
 }
 
 describe('the contract', () => {
@@ -37,6 +38,9 @@ describe('the contract', () => {
 
   test.each(Object.keys(BUGS))('finds: %s', (bug) => {
     expect(titlesOf(bug, 'failed')).toEqual([BUGS[bug]?.foundBy]);
+    const { failureMessages = [] } =
+      results.find(({ ancestorTitles, status }) => ancestorTitles[0] === bug && status === 'failed') ?? {};
+    expect(failureMessages.join()).toMatch(BUGS[bug]?.message ?? '');
   });
 });
 

@@ -26,6 +26,8 @@ export type Behind = 'a replica that lags' | 'an engine under load';
 interface Bug extends RemoteOptions {
   /** The test that finds it. */
   readonly foundBy: string;
+  /** What the failure says. */
+  readonly message?: RegExp;
   readonly change?: Change;
   /** Where it shows itself: what the place is behind. */
   readonly behind?: Behind;
@@ -248,6 +250,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     change: idempotency(({ holder, key }) => ({ holder: '', key: `${holder}#${key}`.slice(0, 255) })),
   },
   'More than 200 creations with keys at once are rejected': {
+    message: /1 at once take \d+ ms, 10 at once take \d+ ms, 100 at once take \d+ ms/,
     foundBy: 'serves a thousand calls at once, each with a key, an id and a page of its own',
     change: ofPets('add', (add) => atMost(200, add, (_, key) => key !== undefined)),
   },
