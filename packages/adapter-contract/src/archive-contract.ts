@@ -23,14 +23,14 @@ import { leading, opened, type StorageUnderTest, TEST_LIMIT, testOf } from './st
 const createdAt = 1_800_000_000_123;
 
 /**
- * As many pets as a call moves at most, each as long as it may be. An engine that divides ids among up to 64 partitions has
- * all of them in one, and cuts what it returns of this one.
+ * As many pets as a call moves at most, each as long as it may be. An engine that divides ids among 2 to 8, 16, 32 or 64
+ * partitions has all of them in one, and cuts what it returns of this one.
  */
 const longest = Array.from({ length: 1_000 }, (_, index): StoredPet => {
   // A list of this status has to read all others first.
   const pet = { ...LONGEST_PET, name: LONGEST_NAME, ...(index === 999 && { status: 'sold' as const }) };
   const key = { holder: 'é'.repeat(100), key: String(index).padStart(255, 'k') };
-  return { id: BigInt(64 * index + 1), ...pet, createdAt, idempotency: idempotencyOf(pet, key) };
+  return { id: BigInt(6_720 * index + 1), ...pet, createdAt, idempotency: idempotencyOf(pet, key) };
 });
 
 /** The adapters whose archives are tested. */
@@ -99,7 +99,7 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
     const others = any.map(([pet, key], index): StoredPet => {
       const idempotency = key && idempotencyOf(pet, { ...key, key: `${index}${key.key}`.slice(0, 255) });
       // In other partitions, between the longest pets and behind them.
-      const id = BigInt(640 * index + 2 + (index % 63));
+      const id = BigInt(67_200 * index + 2 + (index % 63));
       const time = [FARTHEST_TIME, -FARTHEST_TIME][index] ?? createdAt - index;
       return { id, ...pet, createdAt: time, ...(idempotency && { idempotency }) };
     });
