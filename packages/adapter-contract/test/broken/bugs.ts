@@ -396,7 +396,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       }
       // A call that waits for a lock fails later.
       created.catch(() => {
-        if (performance.now() - begin < 500) tryAgain();
+        if (performance.now() - begin < 1_200) tryAgain();
       });
       return created;
     }),
