@@ -181,6 +181,11 @@ describe.skipIf(missing)('the documentation page', () => {
         const own = violations.filter(({ id }) => !(id in REPORTED_UPSTREAM));
         expect(own.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`))).toEqual([]);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        // A word is not broken into single letters.
+        const widths = await page
+          .locator('.responses-table :is(td, th)')
+          .evaluateAll((cells) => cells.map(({ clientWidth }) => clientWidth));
+        expect(Math.min(...widths)).toBeGreaterThan(30);
       };
       for (const id of ['listPets', 'createPet', 'getPet']) await tryOut(page, id);
       await execute(page, 'listPets');
