@@ -14,7 +14,11 @@ const commands = {
   /** Runs every check and every test. With arguments it runs Vitest with them, and no check. */
   async test(args) {
     const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 };
-    const { passed, failed, skipped } = await runTests(args);
+    const { passed, failed, skipped, isEmpty } = await runTests(args);
+    if (isEmpty) {
+      console.log(`\nno file of tests matches ${args.join(' ')}`);
+      return 1;
+    }
     return conclude({ passed: checks.passed + passed, failed: checks.failed + failed, skipped });
   },
 

@@ -80,6 +80,13 @@ describe('in a clone without dependencies', () => {
   });
 });
 
+test('npm test fails, and says in its last line that no file of tests matches its arguments', () => {
+  const args = ['test', '--silent', '--', 'packages/domain/no.test.ts'];
+  const { status, stdout } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stdout.trim().split('\n').at(-1)).toBe('no file of tests matches packages/domain/no.test.ts');
+});
+
 describe('npm start and npm run cli', () => {
   test.each([['start'], ['cli']])('npm run %s keeps arguments, folder and exit code', (script) => {
     const { root, env } = cloneWith({ pnpm: '', application: APPLICATION });
