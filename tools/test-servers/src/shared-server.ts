@@ -49,7 +49,7 @@ export function sharedServer({ name, key, image, start }: SharedServerOptions) {
         ? notRun({
             tests: [`every suite that needs ${name}, in`, ...projects.map((each) => `  - ${each}`)].join('\n'),
             because: `no container could be started: ${server.missing}`,
-            remedy: `To run them, start Docker (${key.toUpperCase()}_IMAGE names the image).`,
+            remedy: `To run them, start Docker, or set ${key.toUpperCase()}_IMAGE to an image that it has (now ${image}).`,
             variable: 'MONGODB_TESTS',
           })
         : '';
