@@ -1,7 +1,10 @@
 import { LIMITS } from './limits.ts';
 import { type NewPet, PET_STATUSES } from './pet.ts';
 
-/** The white space of `LIMITS.name.pattern`, as characters: `\s` means others in Python, and Go rejects `\u` in patterns. */
+/**
+ * The white space of `LIMITS.name.pattern`, as characters: `\s` means others in Python, and Go rejects `\u` in patterns. Every
+ * language knows `\t`, `\r` and `\x0b`.
+ */
 const SPACE = '\\t-\\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
 
 /**
