@@ -115,9 +115,10 @@ export function createMcpServer({ catalogue, holder, version, storage, onCall }:
   return server;
 }
 
-/** An argument of decimal digits. The use case knows whether it may be absent. */
-function integer(argument: string, value: string | undefined): bigint {
-  if (value === undefined) return value as never;
+/** An argument of decimal digits, or a number, which some clients make of them. The use case knows whether it may be absent. */
+function integer(argument: string, given: string | undefined): bigint {
+  if (given === undefined) return given as never;
+  const value: unknown = Number.isSafeInteger(given) ? String(given) : given;
   if (typeof value === 'string' && /^-?\d+$/.test(value)) return BigInt(value);
   throw new DomainError('invalid', MESSAGES.notDigits(argument, value));
 }
