@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { expect, inject, test } from 'vitest';
@@ -41,20 +41,33 @@ test('animal-store@.service starts the service again until its address or disk i
   expect(values('StartLimitIntervalSec')).toEqual(['0']);
 });
 
-test('the commands of the manual put a new version in the place of the former, which they keep', () => {
-  const command = documented('deployment.md', /^rm -rf .* mv .*$/m);
+test('the commands of the manual put a new version beside the former, and lead to it once it is built', () => {
   const folder = freshFolder();
-  const build = (name: string, version: string) => {
-    mkdirSync(join(folder, name));
-    writeFileSync(join(folder, name, version), '');
+  const clone = join(folder, 'clone');
+  mkdirSync(clone);
+  const commands = documented('deployment.md', /^release=.*\n.*ln -sfnT.*$/m).replaceAll('/opt', folder);
+  const shell = (command: string) => spawnSync('sh', ['-c', command], { cwd: clone, encoding: 'utf8' });
+  const commit = (build: string) => {
+    writeFileSync(join(clone, 'package.json'), JSON.stringify({ scripts: { build } }));
+    const { status, stdout } = shell(
+      `git add . && git -c user.name=zoo -c user.email=zoo@example.org commit -qm '${build}' && git rev-parse --short HEAD`,
+    );
+    expect(status).toBe(0);
+    return join(folder, `animal-store-${stdout.trim()}`);
   };
-  build('animal-store', '1');
-  for (const version of ['2', '3']) {
-    build('next', version);
-    expect(spawnSync('sh', ['-c', command.replaceAll('/opt', folder)])).toMatchObject({ status: 0 });
-  }
-  const files = readdirSync(folder, { recursive: true }).sort();
-  expect(files).toEqual(['animal-store', 'animal-store/3', 'previous', 'previous/2']);
+  const current = () => readlinkSync(join(folder, 'animal-store'));
+  expect(shell('git init -q')).toMatchObject({ status: 0 });
+
+  const first = commit('true');
+  expect(shell(commands)).toMatchObject({ status: 0 });
+  expect(current()).toBe(first);
+  commit('false');
+  expect(shell(commands).status).not.toBe(0);
+  expect(current()).toBe(first);
+  const third = commit('true');
+  expect(shell(commands)).toMatchObject({ status: 0 });
+  expect(current()).toBe(third);
+  expect(readdirSync(first)).toContain('package.json');
 });
 
 test.skipIf(inject('missing').includes('systemd'))(

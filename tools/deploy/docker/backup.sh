@@ -1,0 +1,7 @@
+#!/bin/sh
+# Dumps the database, and keeps the last dump of each weekday. A dump that fails leaves the one of a week ago.
+set -eu
+umask 077
+file="/var/backups/animals-$(date +%u).dump"
+docker exec animals-db pg_dump --format custom animals >"$file.partial"
+mv "$file.partial" "$file"

@@ -1,0 +1,42 @@
+#!/bin/sh
+# run.sh IMAGE NUMBER...: runs instances at the ports 3000 + NUMBER, one after the other. Each takes the place of the one before,
+# which stays as animal-store-NUMBER-before, stopped, with its log. If an instance is not ready within half a minute, the one
+# before runs again, and the instances after it are left alone.
+set -eu
+image="${1:?run.sh IMAGE NUMBER...: IMAGE is empty}"
+shift
+: "${1:?run.sh IMAGE NUMBER...: there is no NUMBER}"
+docker image inspect --format 'image {{.Id}}' "$image"
+
+exists() { docker container inspect "$1" >/dev/null 2>&1; }
+
+go_back() {
+  echo "$name is not ready. The end of its log:" >&2
+  docker logs --tail 5 "$name" >&2 || :
+  docker rm --force "$name" >/dev/null || :
+  if exists "$name-before"; then
+    docker rename "$name-before" "$name"
+    docker start "$name" >/dev/null
+    echo "The one before runs again as $name." >&2
+  fi
+}
+
+# A shell that a signal ends does not run the trap of EXIT.
+trap 'exit 1' HUP INT TERM
+for number; do
+  name="animal-store-$number"
+  address="127.0.0.1:$((3000 + number))"
+  if exists "$name"; then
+    if exists "$name-before"; then docker rm --force "$name-before" >/dev/null; fi
+    docker rename "$name" "$name-before"
+    trap go_back EXIT
+    docker stop -t 25 "$name-before" >/dev/null
+  fi
+  trap go_back EXIT
+  docker run --detach --name "$name" --network animal-store --env-file /etc/animal-store/service.env \
+    --init --read-only --cap-drop ALL --security-opt no-new-privileges --memory 512m --restart unless-stopped \
+    --publish "$address:3000" --log-opt max-size=10m --log-opt max-file=3 "$image" >/dev/null
+  curl --silent --fail --output /dev/null --retry 30 --retry-max-time 30 --retry-delay 1 --retry-all-errors "http://$address/readyz"
+  trap - EXIT
+  echo "$name is ready at $address"
+done

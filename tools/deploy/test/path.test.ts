@@ -1,0 +1,136 @@
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { ROOT, run as runProgram } from '@animal-store/test-kit/programs';
+import { callsTo, KEY } from '@animal-store/test-kit/service';
+import { IMAGE as POSTGRES_IMAGE } from '@animal-store/test-servers/postgres/server';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { buildImage, docker, documented } from './programs.ts';
+
+const RUN = 'tools/deploy/docker/run.sh "$IMAGE" 1 2';
+
+/** The blocks of commands in a section of the page. */
+function blocks(section: number): string[] {
+  const text = documented('from-clone-to-production.md', new RegExp(`^## ${section}\\. .*?(?=^## )`, 'ms'));
+  return Array.from(text.matchAll(/^```sh\n(.*?)^```$/gms), ([, commands]) => commands as string);
+}
+
+let image: string;
+
+/** What the page installs, with names, ports and files of the running test. */
+function installation() {
+  const folder = freshFolder();
+  const settings = `${folder}/settings`;
+  const name = `path-test-${process.pid}`;
+  // Two neighbours, below those that the kernel gives to outgoing connections.
+  const port = 20_001 + 10 * (process.pid % 1_000);
+  const adapt = (text: string) =>
+    text
+      // First, because the name of the folder may look like that of an instance.
+      .replaceAll(/animal-store(?=-[\d$])|(?<=network (?:create )?)animal-store/g, name)
+      .replaceAll('animals-db', `${name}-db`)
+      .replaceAll('/etc/animal-store', settings)
+      .replaceAll('/var/backups', folder)
+      .replaceAll('tools/deploy/docker', folder)
+      .replace(/ postgres:\d+(?= )/, ` ${POSTGRES_IMAGE}`)
+      .replaceAll(/--cacert \S+ /g, '')
+      .replaceAll(/https:\/\/localhost|http:\/\/127\.0\.0\.1:3001/g, `http://127.0.0.1:${port}`)
+      .replace('((3000 +', `((${port - 1} +`)
+      .replace('--retry-max-time 30', '--retry-max-time 8');
+  for (const script of ['run.sh', 'backup.sh']) {
+    const text = readFileSync(`${ROOT}/tools/deploy/docker/${script}`, 'utf8');
+    writeFileSync(`${folder}/${script}`, adapt(text), { mode: 0o755 });
+  }
+  onTestFinished(async () => {
+    const own = ['1', '2', '1-before', '2-before', 'db'].map((suffix) => `${name}-${suffix}`);
+    await docker('rm', '--force', '--volumes', ...own).catch(() => {});
+    await docker('volume', 'rm', '--force', `${name}-db`);
+    await docker('network', 'rm', name).catch(() => {});
+  });
+  /** One line for each container: its id, when it was started, and whether it runs. */
+  const containers = async (...suffixes: readonly string[]) => {
+    const names = suffixes.map((suffix) => `${name}-${suffix}`);
+    const format = '{{.Id}} {{.State.StartedAt}} {{.State.Running}}';
+    return (await docker('inspect', '--format', format, ...names)).split('\n');
+  };
+  return {
+    folder,
+    /** Runs commands as the shell of an operator who pastes them: it goes on after one that fails. */
+    paste: (...commands: readonly string[]) =>
+      runProgram('bash', ['-c', adapt(commands.join('\n'))], { cwd: ROOT, env: { ...process.env, IMAGE: image } }),
+    createNetwork: () => docker('network', 'create', name),
+    configure: (...lines: readonly string[]) => {
+      mkdirSync(settings, { recursive: true });
+      writeFileSync(`${settings}/service.env`, ['STORAGE=memory', `API_KEYS=${KEY}`, ...lines].join('\n'));
+    },
+    instances: () => containers('1', '2'),
+    former: () => containers('1-before', '2-before'),
+    calls: callsTo(`http://127.0.0.1:${port}`),
+  };
+}
+
+const idsOf = (containers: readonly string[]) => containers.map((line) => line.split(' ')[0]);
+const running = (containers: readonly string[]) => containers.map((line) => line.endsWith(' true'));
+
+describe.skipIf(inject('missing').includes('image'))('from a clone to production', () => {
+  beforeAll(async () => {
+    image = await buildImage({});
+  });
+
+  /** Two instances in memory. */
+  async function twoInstances() {
+    const installed = installation();
+    await installed.createNetwork();
+    installed.configure();
+    await installed.paste(RUN);
+    return { ...installed, first: await installed.instances() };
+  }
+
+  test('run.sh replaces instances, and keeps those before', async () => {
+    const { paste, instances, former, first } = await twoInstances();
+    await paste(RUN);
+    expect(idsOf(await former())).toEqual(idsOf(first));
+    expect(running(await former())).toEqual([false, false]);
+    expect(running(await instances())).toEqual([true, true]);
+  });
+
+  test('run.sh changes nothing if the image does not exist or has no name', async () => {
+    const { paste, instances, first } = await twoInstances();
+    await expect(paste(RUN.replace('$IMAGE', 'animal-store:missing'))).rejects.toThrow('No such image');
+    await expect(paste(RUN.replace('$IMAGE', '$UNSET'))).rejects.toThrow('IMAGE is empty');
+    expect(await instances()).toEqual(first);
+  });
+
+  test('run.sh starts an instance again whose successor is not ready, and leaves the next one alone', async () => {
+    const { paste, instances, first, configure } = await twoInstances();
+    configure('PORT=none');
+    await expect(paste(RUN)).rejects.toThrow('PORT must be');
+    expect(idsOf(await instances())).toEqual(idsOf(first));
+    expect(running(await instances())).toEqual([true, true]);
+    expect((await instances())[1]).toBe(first[1]);
+  });
+
+  test('the commands restore a dump, and change nothing if it is cut', async () => {
+    const { paste, folder, calls, instances } = installation();
+    const issued = await paste(...blocks(2), ...blocks(3));
+    const [key = ''] = /anst_\w{36}/.exec(issued) ?? [];
+    expect(await paste(`export API_KEY=${key}`, ...blocks(4))).toMatch(/1 is ready.*2 is ready.*\[\].*listening/s);
+    const list = async () => (await calls.call('/v1/pets', key)).text();
+    const [, restore = ''] = blocks(7);
+    const pasteRestore = () => paste(`export API_KEY=${key}`, restore);
+
+    await calls.add('Rex', key);
+    await paste('tools/deploy/docker/backup.sh');
+    const [dump = ''] = globSync(`${folder}/animals-*`);
+    await calls.add('Max', key);
+    const whole = readFileSync(dump);
+    writeFileSync(dump, whole.subarray(0, 6_000));
+    const before = await instances();
+    expect(await pasteRestore()).toMatch(/Rex.*Max/);
+    expect(await instances()).toEqual(before);
+
+    writeFileSync(dump, whole);
+    expect(await pasteRestore()).toMatch(/^\[\{"id":1,"name":"Rex",.*\}\]$/m);
+    expect(await list()).not.toContain('Max');
+    expect(await (await calls.add('Tom', key)).text()).toMatch(/^\{"id":10000\d\d,/);
+  });
+});
