@@ -73,7 +73,7 @@ describe('/mcp', () => {
       `"_meta":{"progressToken":${id}},"name"`,
     );
     const served = [
-      ...[sending(callOf('list_pets')), sending(callOf('get_pet', { id: 7 })), modern],
+      ...[sending(callOf('list_pets')), sending(callOf('get_pet', { id: 'x' })), modern],
       { headers: ACCEPT, body: withProgress },
     ];
     const rejected = [
@@ -137,7 +137,7 @@ describe('/mcp', () => {
   test.for<[string, unknown, object]>([
     ['a call', callOf('create_pet', rex), { tool: 'create_pet' }],
     ['a pet that is not found', callOf('get_pet', { id: '7' }), { tool: 'get_pet', error: 'pet_not_found' }],
-    ['a wrong argument', callOf('get_pet', { id: 7 }), { tool: 'get_pet', error: 'invalid_request' }],
+    ['a wrong argument', callOf('get_pet', { id: 'x' }), { tool: 'get_pet', error: 'invalid_request' }],
     ['an unknown tool', callOf('x'), {}],
     ['a notification', cancellationOf(1), { status: 202 }],
     ['no message', {}, { status: 400 }],
