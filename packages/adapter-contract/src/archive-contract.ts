@@ -168,6 +168,10 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
     await archive.restore(stored);
     expect(await archive.read(0n, 10)).toStrictEqual(stored);
     for (let count = 0; count < 30; count += 1) expect((await added(pets)).id).toBeGreaterThan(5_000n);
+    // As texts these would descend.
+    await archive.restore([{ id: 20_000n, ...rex(), createdAt }]);
+    expect(await archive.lastId()).toBeGreaterThanOrEqual(20_000n);
+    expect((await added(pets)).id).toBeGreaterThan(20_000n);
     expect(await archive.read(0n, 3)).toStrictEqual(stored);
   });
 
@@ -257,6 +261,10 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
     await archive.restore([first, last]);
     await archive.restore([]);
     expect(await archive.read(0n, 1_000)).toStrictEqual([first, last]);
+    const twice = [last, { ...last, id: 8n }, { ...last, id: 9n }];
+    await archive.restore(twice.map((pet) => ({ ...pet, idempotency: idempotencyOf(rex(), 'k3') })));
+    const ids = (await archive.read(0n, 1_000)).map(({ id }) => id);
+    expect(ids, 'after a call that has a key for a stored id, and for two others').toEqual([5n, 7n, 8n]);
     const max = rex({ name: 'Max' });
     expect(await pets.add(max, idempotencyOf(max, 'k2')), 'the key of a pet that was left out').toMatchObject({
       created: true,

@@ -2,7 +2,7 @@ import type { Methods } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
 import { fromTime, toTime } from './keys.ts';
 import type { Database } from './open.ts';
-import { COLUMNS, MEMBERS, NEW_PET, PET, type PetRow, petOf } from './pets.ts';
+import { COLUMNS, MEMBERS, NEW_PET, PET, type PetRow, petOf, UNLESS_REPEATED } from './pets.ts';
 import { givenMany, jsonOf, type Statement, statement } from './statements.ts';
 
 export const ARCHIVE_STATEMENTS = {
@@ -18,7 +18,7 @@ export const ARCHIVE_STATEMENTS = {
       SELECT id, ${MEMBERS}, ${toTime('"createdAt"')}
       FROM ${givenMany({ id: 'bigint', ...NEW_PET, createdAt: 'bigint' })}
       WHERE NOT EXISTS (SELECT FROM pets WHERE pets.id = given.id)
-        AND NOT EXISTS (SELECT FROM pets WHERE idempotency_holder = given.holder AND idempotency_key = given.key)
+      ${UNLESS_REPEATED}
     )
     SELECT setval('pets_id_seq', greatest($2, last_value)) FROM pets_id_seq`),
 } as const satisfies Record<string, Statement>;

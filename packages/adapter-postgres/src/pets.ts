@@ -45,7 +45,7 @@ export const COLUMNS = 'name, category_id, status, idempotency_holder, idempoten
 export const MEMBERS = 'name, "categoryId", status, holder, key, fingerprint';
 
 const INSERT = `INSERT INTO pets (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE`;
-const UNLESS_REPEATED =
+export const UNLESS_REPEATED =
   'ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING';
 
 /** A page as one value: the driver decodes one. */
