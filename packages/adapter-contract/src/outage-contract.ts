@@ -1,10 +1,11 @@
+import type { ApiKey } from '@animal-store/domain';
 import { type PortMethod, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 import { atOnce, CLOSE_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
 import { expectAllKept, expectNoWriteAfterFailure } from './interrupted-creations.ts';
 import { everyPet, type Interruption, inEach, RECOVERY_LIMIT, recovered } from './interruption.ts';
 import { createInAnotherProcess } from './other-process.ts';
-import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
+import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfKeyIds, rex } from './samples.ts';
 import { type Loss, type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** The behaviour of a storage during its outages, and afterwards. */
@@ -42,13 +43,14 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
       );
     });
 
-    test('creates a pet without an idempotency key once at most, wherever its connection breaks', async () => {
+    /** Runs a call whose connection breaks after each of 1 to 8 chunks. */
+    const interrupted = async (call: (storage: Storage, chunks: number) => Promise<unknown>) => {
       const place = await adapter.freshPlace();
       const storage = await opened(adapter, place);
       for (let chunks = 1; chunks <= 8; chunks += 1) {
         await recovered(storage);
         const amid = proxyOf(place).afterChunks(chunks);
-        const ended = failureOf(() => added(storage.pets, rex({ name: `Rex ${chunks}` })));
+        const ended = failureOf(() => call(storage, chunks));
         await Promise.race([ended, amid]);
         proxyOf(place).cut();
         // New connections work at once: an adapter may be tempted to try again.
@@ -56,8 +58,20 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
         await ended;
       }
       await recovered(storage);
-      const names = (await everyPage(storage.pets)).map(({ name }) => name);
+      return storage;
+    };
+
+    test('creates a pet without an idempotency key once at most, wherever its connection breaks', async () => {
+      const { pets } = await interrupted(({ pets }, chunks) => added(pets, rex({ name: `Rex ${chunks}` })));
+      const names = (await everyPage(pets)).map(({ name }) => name);
       expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([]);
+    });
+
+    test('lists an API key if its creation is repeated, wherever its connection broke', async () => {
+      const records = Array.from({ length: 9 }, () => apiKey());
+      const { keys } = await interrupted(({ keys }, chunks) => keys.add(records[chunks] as ApiKey));
+      for (const record of records) await keys.add(record);
+      expect(await everyKey(keys)).toStrictEqual(inOrderOfKeyIds(records));
     });
   }
 

@@ -78,6 +78,46 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
     await expectBothKept(one.keys, other.keys);
   });
 
+  const { proxyOf } = adapter;
+  if (proxyOf !== undefined) {
+    test('show what the other has acknowledged to each read that begins then, beside the same read still in flight', async ({
+      place,
+      both: [one, other],
+    }) => {
+      const proxy = proxyOf(place);
+      /** Reads while the response to the same read is on its way, which was sent before the change. */
+      async function read<Result>(chunks: number, read: () => Promise<Result>, change: () => Promise<unknown>) {
+        proxy.delayResponses(200);
+        const responded = proxy.afterChunks(chunks);
+        const inFlight = read();
+        await Promise.race([responded, inFlight]);
+        proxy.delayResponses(0);
+        await change();
+        const [result] = await Promise.all([read(), inFlight]);
+        return result;
+      }
+      let last = await added(other.pets);
+      // A read may take several requests.
+      for (const chunks of [2, 4, 6]) {
+        const record = apiKey();
+        const find = () => one.keys.find(record.digest);
+        expect(await read(chunks, find, () => other.keys.add(record))).toStrictEqual(record);
+        const revoke = () => other.keys.revoke(record.id, 5);
+        expect(await read(chunks, find, revoke)).toStrictEqual({ ...record, revokedAt: 5 });
+        const { id } = last;
+        const create = async () => {
+          last = await added(other.pets);
+        };
+        const page = await read(chunks, () => one.pets.list({ after: id, limit: 20 }), create);
+        expect(page).toStrictEqual([last]);
+        const next = last.id + 1n;
+        const found = await read(chunks, () => one.pets.find(next), create);
+        // An engine may skip ids.
+        if (last.id === next) expect(found).toStrictEqual(last);
+      }
+    });
+  }
+
   test('leave each other open when one of them is closed', async ({ both: [one, other] }) => {
     const pet = await added(one.pets);
     await one.close();

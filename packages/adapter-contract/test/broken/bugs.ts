@@ -131,6 +131,25 @@ const createdAnew: Change = (storage, url) => {
   return { ...ports, ready: () => (isLost() ? another.ready() : storage.ready()) };
 };
 
+/** Only a key that was used before has a use to write back. */
+const writingBackUses = ofKeys('revoke', (revoke, { keys }, url) => async (id, at) => {
+  const [read] = await keys.list({ after: idBefore(id), limit: 1 });
+  const revoked = await revoke(id, at);
+  const used = read?.id === id ? read.lastUsedAt : null;
+  if (used !== null) execute(url, `UPDATE api_keys SET last_used_at = ${used} WHERE id = '${id}'`);
+  return revoked;
+});
+
+/** Calls of the same share one that is in flight. */
+function joined<Given, R>(call: (given: Given) => Promise<R>): (given: Given) => Promise<R> {
+  const inFlight = new Map<Given, Promise<R>>();
+  return (given) => {
+    const shared = inFlight.get(given) ?? call(given).finally(() => inFlight.delete(given));
+    inFlight.set(given, shared);
+    return shared;
+  };
+}
+
 const GHOST = { visiblePrefix: '', holder: '', createdAt: 0, expiresAt: null, revokedAt: null };
 
 const earlierCreations = new Map<string, Creation>();
@@ -497,14 +516,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       ofKeys('revoke', (revoke) => (id, at) => locked(id, () => revoke(id, at))),
     ),
   },
-  'A use and a revocation are each looked up, then stored in a second step': {
+  'A revocation by one storage writes back the use that it has read': {
     foundBy: 'keep each use of an API key by one, and each revocation by the other',
-    change: ofKeys('revoke', (revoke, { keys }, url) => async (id, at) => {
-      const [read] = await keys.list({ after: idBefore(id), limit: 1 });
-      const revoked = await revoke(id, at);
-      if (read?.id === id) execute(url, `UPDATE api_keys SET last_used_at = ${read.lastUsedAt} WHERE id = '${id}'`);
-      return revoked;
-    }),
+    change: writingBackUses,
   },
   'Each error of the methods of API keys is an outage': {
     foundBy: 'throws the error of a defect unchanged, for each method of API keys, and works afterwards',
@@ -724,6 +738,74 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       for (let done = 0; done < stored.length; done += 50) await restore(stored.slice(done, done + 50)).catch(() => {});
     }),
   },
+  'A restore raises the counter of ids if the highest is greater as a text': {
+    foundBy: 'assigns ids above the highest of a call, however far it is above the others',
+    change: ofArchive('restore', (restore, { archive }, url) => async (stored) => {
+      const last = await archive.lastId();
+      await restore(stored);
+      if (`${stored.at(-1)?.id}` < `${last}`) execute(url, `UPDATE sqlite_sequence SET seq = ${last}`);
+    }),
+  },
+  'A pet is left out of a restore if a pet before it has its idempotency key': {
+    foundBy: 'leaves out pets whose id or idempotency key is stored',
+    change: ofArchive('restore', (restore) => (stored) => {
+      const keys = stored.map(({ idempotency }) => idempotency?.key);
+      return restore(stored.filter((_, index) => keys[index] === undefined || keys.indexOf(keys[index]) === index));
+    }),
+  },
+  'A second record with the same digest resets the last use': {
+    foundBy: 'ignores a second record with the same digest',
+    change: ofKeys('add', (add, _, url) => async (key) => {
+      await add(key);
+      execute(url, `UPDATE api_keys SET last_used_at = ${key.lastUsedAt} WHERE id = '${key.id}'`);
+    }),
+  },
+  'A page of API keys begins one late after an id that ends with f': {
+    foundBy: 'lists each of 250 records once, in order of id over all pages of any size',
+    change: ofKeys('list', (list) => async ({ after, limit }) => {
+      if (!after.endsWith('f')) return list({ after, limit });
+      return (await list({ after, limit: limit + 1 })).slice(1);
+    }),
+  },
+  'API keys are listed in the order of their ids as doubles': {
+    foundBy: 'lists each of 250 records once, in order of id over all pages of any size',
+    change: ofKeys('list', (list) => async ({ after, limit }) => {
+      const number = (id: string) => Number(`0x${id}`);
+      const all = await list({ after: '', limit: 5_000 });
+      return all.filter(({ id }) => after === '' || number(id) > number(after)).slice(0, limit);
+    }),
+  },
+  'A revocation writes back the use that it has read': {
+    foundBy: 'keeps a revocation and a use, whichever begins first, and whenever the other begins',
+    change: writingBackUses,
+  },
+  'An API key is listed only if its record was new': {
+    foundBy: 'lists an API key if its creation is repeated, wherever its connection broke',
+    change(storage, url) {
+      const listed = new Set<string>();
+      const add = ofKeys('add', (add, { keys, ready }) => async (key) => {
+        if ((await keys.find(key.digest)) !== null) return;
+        await add(key);
+        await ready();
+        listed.add(key.id);
+      });
+      const list = ofKeys('list', (list) => async (selection) => {
+        const page = await list(selection);
+        return page.filter(({ id }) => listed.has(id));
+      });
+      return both(add, list)(storage, url);
+    },
+  },
+  ...Object.fromEntries(
+    (['pet', 'API key'] as const).map((name): [string, Bug] => [
+      `A search for ${name === 'pet' ? 'a pet' : 'an API key'} joins one that was sent before`,
+      {
+        foundBy:
+          'show what the other has acknowledged to each read that begins then, beside the same read still in flight',
+        change: name === 'pet' ? ofPets('find', joined) : ofKeys('find', joined),
+      },
+    ]),
+  ),
   'The counter of ids is raised if the new one is greater as a text': {
     foundBy: 'skips the ids up to one, and is never set back',
     change: ofArchive('skipIds', (skipIds, { archive }) => async (to) => {
