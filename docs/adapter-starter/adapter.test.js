@@ -1,20 +1,64 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { openShelf } from '@acme/animal-store-shelves';
-import { storageContract } from '@animal-store/adapter-contract';
-import { onTestFinished } from 'vitest';
+import { archiveContract, behindProxy, storageContract } from '@animal-store/adapter-contract';
+import { startEngine } from './engine.js';
 
+const PASSWORD = 'open-sesame';
+const engine = await startEngine(PASSWORD);
 const module = import.meta.resolve('@acme/animal-store-shelves');
+const newShelf = () => `${engine.url}/${crypto.randomUUID()}`;
+const pathOf = (shelf) => new URL(shelf.url).pathname;
 
-storageContract('shelves', {
-  freshPlace() {
-    const folder = mkdtempSync(join(tmpdir(), 'shelves-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    return `shelf:${join(folder, 'zoo.db')}`;
-  },
+const proxied = behindProxy({
+  freshPlace: newShelf,
   open: openShelf,
   inAnotherProcess: (shelf) => ({ module, name: 'openShelf', options: shelf }),
-  misconfiguredPlaces: () => ['zoo'],
-  outages: 'not tested',
+  misconfiguredPlaces: () => [newShelf().replace(PASSWORD, 'wrong')],
 });
+
+const responding = (status) => ({
+  begin: (shelf) => void engine.statuses.set(pathOf(shelf), status),
+  end: (shelf) => void engine.statuses.delete(pathOf(shelf)),
+});
+
+/** Takes away what the engine has at a path, and puts it back. */
+function losing(lose, line) {
+  const lost = new Map();
+  return {
+    begin(shelf) {
+      lost.set(shelf, engine.places.get(pathOf(shelf)));
+      lose(pathOf(shelf));
+    },
+    end: (shelf) => void engine.places.set(pathOf(shelf), lost.get(shelf)),
+    line,
+  };
+}
+
+const gates = new Map();
+const locked = {
+  begin(shelf) {
+    gates.set(shelf, Promise.withResolvers());
+    engine.gates.set(pathOf(shelf), gates.get(shelf).promise);
+  },
+  end: (shelf) => gates.get(shelf).resolve(),
+};
+
+const adapter = {
+  ...proxied,
+  secrets: [PASSWORD],
+  outages: {
+    ...proxied.outages,
+    throttled: responding(429),
+    'credentials expired': responding(401),
+    'no right to write': responding(403),
+    'server errors': responding(500),
+  },
+  waits: { locked },
+  losses: {
+    removed: losing((path) => engine.places.delete(path), /no such shelf/),
+    'made anew': losing((path) => engine.places.set(path, engine.newPlace()), /not the one that this process has used/),
+  },
+  setCounterBack: (shelf) => engine.places.get(pathOf(shelf)).counters.clear(),
+};
+
+storageContract('shelves', adapter);
+archiveContract('shelves', adapter);
