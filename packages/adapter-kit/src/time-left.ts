@@ -4,7 +4,7 @@ import { unavailable } from '@animal-store/domain/ports';
  * The time until the deadline of a call, in whole milliseconds, 1 or more: what `AbortSignal.timeout` accepts.
  *
  * @throws DomainError `storage_unavailable` if the deadline is over: what begins now would surprise the caller.
- * @example fetch(url, { signal: AbortSignal.timeout(timeLeft(deadline)) })
+ * @example const timer = setTimeout(() => request.abort(), timeLeft(deadline)); // Cleared when the response has come.
  */
 export function timeLeft(deadline: number): number {
   const left = Math.floor(deadline - performance.now());
