@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
@@ -5,6 +6,20 @@ import type { NewPet } from '@animal-store/domain';
 import { describe, expect, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
 import { printAll } from './print.ts';
+
+test('docs/command-line.md has every command', async () => {
+  const manual = readFileSync(new URL('../../../docs/command-line.md', import.meta.url), 'utf8');
+  const { runWith } = commandLine();
+  async function commandsOf(...words: string[]): Promise<string[]> {
+    const { out } = await runWith('', ...words, '--help');
+    const names = [...(out.split('Commands:\n')[1] ?? '').matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name as string);
+    if (names.length === 0) return [words.join(' ')];
+    return (await Promise.all(names.map((name) => commandsOf(...words, name)))).flat();
+  }
+  const commands = await commandsOf();
+  expect(commands).toContain('pets import');
+  expect(commands.filter((command) => !new RegExp(`\`${command}[ \`]`).test(manual))).toEqual([]);
+});
 
 describe('keys list', () => {
   test.each([9e18, -9e18, Number.POSITIVE_INFINITY, Number.NaN])(
