@@ -11,11 +11,13 @@ docker image inspect --format 'image {{.Id}}' "$image"
 exists() { docker container inspect "$1" >/dev/null 2>&1; }
 
 go_back() {
-  echo "$name is not ready. The end of its log:" >&2
-  docker logs --tail 5 "$name" >&2 || :
-  docker rm --force "$name" >/dev/null || :
-  if exists "$name-before"; then
-    docker rename "$name-before" "$name"
+  if "$is_new"; then
+    echo "$name is not ready. The end of its log:" >&2
+    docker logs --tail 5 "$name" >&2 || :
+    docker rm --force "$name" >/dev/null || :
+  fi
+  if exists "$name-before"; then docker rename "$name-before" "$name"; fi
+  if exists "$name"; then
     docker start "$name" >/dev/null
     echo "The one before runs again as $name." >&2
   fi
@@ -26,13 +28,16 @@ trap 'exit 1' HUP INT TERM
 for number; do
   name="animal-store-$number"
   address="127.0.0.1:$((3000 + number))"
+  is_new=false
   if exists "$name"; then
     if exists "$name-before"; then docker rm --force "$name-before" >/dev/null; fi
-    docker rename "$name" "$name-before"
     trap go_back EXIT
-    docker stop -t 25 "$name-before" >/dev/null
+    # A running container can't be renamed reliably: Docker may not find its network.
+    docker stop -t 25 "$name" >/dev/null
+    docker rename "$name" "$name-before"
   fi
   trap go_back EXIT
+  is_new=true
   docker run --detach --name "$name" --network animal-store --env-file /etc/animal-store/service.env \
     --init --read-only --cap-drop ALL --security-opt no-new-privileges --memory 512m --restart unless-stopped \
     --publish "$address:3000" --log-opt max-size=10m --log-opt max-file=3 "$image" >/dev/null

@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { ROOT, run as runProgram } from '@animal-store/test-kit/programs';
 import { callsTo, KEY } from '@animal-store/test-kit/service';
@@ -54,6 +54,7 @@ function installation() {
   };
   return {
     folder,
+    settings,
     /** Runs commands as the shell of an operator who pastes them: it goes on after one that fails. */
     paste: (...commands: readonly string[]) =>
       runProgram('bash', ['-c', adapt(commands.join('\n'))], { cwd: ROOT, env: { ...process.env, IMAGE: image } }),
@@ -109,8 +110,8 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     expect((await instances())[1]).toBe(first[1]);
   });
 
-  test('the commands restore a dump, and change nothing if it is cut', async () => {
-    const { paste, folder, calls, instances } = installation();
+  test('the commands dump and restore a database and change its password, and change nothing after a step that fails', async () => {
+    const { paste, folder, settings, calls, instances } = installation();
     const issued = await paste(...blocks(2), ...blocks(3));
     const [key = ''] = /anst_\w{36}/.exec(issued) ?? [];
     expect(await paste(`export API_KEY=${key}`, ...blocks(4))).toMatch(/1 is ready.*2 is ready.*\[\].*listening/s);
@@ -121,6 +122,7 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     await calls.add('Rex', key);
     await paste('tools/deploy/docker/backup.sh');
     const [dump = ''] = globSync(`${folder}/animals-*`);
+    expect(statSync(dump).mode & 0o777).toBe(0o600);
     await calls.add('Max', key);
     const whole = readFileSync(dump);
     writeFileSync(dump, whole.subarray(0, 6_000));
@@ -132,5 +134,19 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     expect(await pasteRestore()).toMatch(/^\[\{"id":1,"name":"Rex",.*\}\]$/m);
     expect(await list()).not.toContain('Max');
     expect(await (await calls.add('Tom', key)).text()).toMatch(/^\{"id":10000\d\d,/);
+
+    const changePassword = documented('runbook.md', /^## The database's password$.*?^```sh\n(.*?)^```$/ms);
+    const password = () => readFileSync(`${settings}/service.env`, 'utf8');
+    const first = password();
+    expect(await paste(changePassword)).toMatch(/1 is ready.*2 is ready/s);
+    const second = password();
+    expect(second).not.toBe(first);
+    expect(await list()).toContain('Rex');
+
+    await paste('docker stop animals-db');
+    await expect(paste('tools/deploy/docker/backup.sh')).rejects.toThrow('is not running');
+    expect(readFileSync(dump)).toEqual(whole);
+    await expect(paste(changePassword)).rejects.toThrow('is not running');
+    expect(password()).toBe(second);
   });
 });
