@@ -57,6 +57,11 @@ const adapter = {
     removed: losing((path) => engine.places.delete(path), /no such shelf/),
     'made anew': losing((path) => engine.places.set(path, engine.newPlace()), /not the one that this process has used/),
   },
+  deletePet(shelf, id) {
+    const { items, keys } = engine.places.get(pathOf(shelf));
+    for (const [key, item] of [...items])
+      if (item.id === String(id)) keys.splice(keys.indexOf(key), +items.delete(key));
+  },
   setCounterBack: (shelf) => engine.places.get(pathOf(shelf)).counters.clear(),
 };
 
