@@ -7,6 +7,7 @@ import { creatingContract } from './creating-contract.ts';
 import { idempotencyContract } from './idempotency-contract.ts';
 import { listingContract } from './listing-contract.ts';
 import { lossContract, outageContract } from './outage-contract.ts';
+import { partialOutageContract } from './partial-outage-contract.ts';
 import { placeContract } from './place-contract.ts';
 import { sharedPlaceContract } from './shared-place-contract.ts';
 import { leading, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
@@ -33,6 +34,7 @@ const OPTIONAL = [
   'deletePet',
   'setCounterBack',
   'outages',
+  'partialOutages',
   'waits',
   'losses',
   'misconfiguredPlaces',
@@ -50,11 +52,12 @@ const OPTIONAL = [
  * @example storageContract('sqlite', { freshPlace: freshFile, open: (file) => createSqliteStorage({ file }), outages: { locked } })
  */
 export function storageContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
-  const { outages, losses, behind = {} } = adapter;
+  const { outages, partialOutages, losses, behind = {} } = adapter;
   if (Object.keys(outages).length === 0) throw new Error("outages is empty: name one, or write 'not tested'");
   describe(`${name} fulfils the contract of a storage:`, { timeout: TEST_LIMIT }, () => {
     callsContract(adapter);
     if (outages !== 'not tested') outageContract(adapter, outages);
+    if (partialOutages !== undefined) partialOutageContract(adapter, partialOutages);
     if (losses !== undefined) lossContract(adapter, losses);
     for (const [name, lead] of Object.entries(behind)) {
       describe(`behind ${name}`, () => callsContract(leading(adapter, lead)));

@@ -23,6 +23,12 @@ export interface StorageUnderTest<Place> {
   readonly outages: Outages<Place> | 'not tested';
 
   /**
+   * The ways in which a part of a place can become unavailable, by name: `a node of three`, `a partition`. The rest works, and
+   * may take over what the part has done.
+   */
+  readonly partialOutages?: Outages<Place>;
+
+  /**
    * The ways in which writes can wait at a place for longer than a call may take, by name: a lock of another program. Reads may
    * work meanwhile. It needs an archive, which says when a pet was created.
    */

@@ -30,8 +30,8 @@ export interface Storage extends Ports {
   readonly warnings?: readonly string[];
 
   /**
-   * Resolves if the storage can be read and written now, and the place is the one that it has opened. Another one that was put
-   * there, such as an empty one, would assign the same ids again: once `ready` or a new connection has met it, nothing is
+   * Resolves if all of the storage can be read and written now, and the place is the one that it has opened. Another one that
+   * was put there, such as an empty one, would assign the same ids again: once `ready` or a new connection has met it, nothing is
    * written there. Until the place is back, writes are `storage_unavailable` with a StorageMisconfigured as their cause.
    *
    * @throws DomainError `storage_unavailable`, within 2.5 seconds.

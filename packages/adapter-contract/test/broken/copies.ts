@@ -60,6 +60,7 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
     ...(behind && { behind: { [behind]: ({ url, proxy }) => ({ url: `${url}?behind`, proxy }) } }),
     // One of them, because each takes seconds.
     outages: bug === 'none' ? proxied.outages : { [outage]: proxied.outages[outage] },
+    partialOutages: { 'a partition': changed({ isPartAway: true }, { isPartAway: false }) },
     waits: { locked },
     laterFormat: changed({ format: 3 }, { format: 1 }),
     losses: { 'taken away': { line: /^the place was lost$/, ...changed({ isLost: true }, { isLost: false }) } },

@@ -31,6 +31,7 @@ export interface Place {
   readonly storage: ArchivedStorage;
   format: number;
   isLost: boolean;
+  isPartAway: boolean;
   isCounterBack: boolean;
 }
 
@@ -74,7 +75,7 @@ export async function startServer(): Promise<string> {
     rmSync(folder, { recursive: true });
   });
   const path = `/${crypto.randomUUID()}`;
-  places.set(path, { file, storage, format: 1, isLost: false, isCounterBack: false });
+  places.set(path, { file, storage, format: 1, isLost: false, isPartAway: false, isCounterBack: false });
   return `test://zoo:${PASSWORD}@127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 }
 
@@ -162,6 +163,7 @@ export function openRemoteStorage(text: string, options: RemoteOptions = {}): Ar
   const remote = eachCall(place.storage, (operation) =>
     call(({ connection }) =>
       connection.run(async () => {
+        if (place.isPartAway) throw unavailable(new Error('a partition is away'));
         if (place.isLost) throw new StorageMisconfigured('the place was lost');
         return operation();
       }),
