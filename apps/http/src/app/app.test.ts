@@ -154,7 +154,8 @@ describe('a middleware of a program', () => {
     async (error) => {
       const { app, records } = createRecorder({
         initApp: (app) =>
-          app.use(async (_, next) => {
+          app.use(async (c, next) => {
+            c.header('x-before', 'a');
             await next();
             throw error;
           }),
@@ -194,6 +195,37 @@ describe('a route of a program', () => {
       { ...FIELDS, 'cache-control': 'max-age=60', 'content-type': 'application/json' },
     ]);
     expect(records).toMatchObject([{ id: 'mine', method: 'GET', route: '/own/:name', status: 200, error: null }]);
+  });
+
+  test.each<[string, () => unknown]>([
+    ['nothing', () => undefined],
+    ['a text', () => 'a text'],
+    ['an error of the network', () => Response.error()],
+  ])('that returns %s gets 500, and is recorded with the error', async (_, handler) => {
+    const { app, records, exchange } = createRecorder();
+    app.get('/own', handler as () => Response);
+    const response = await app.request('/own', { headers: { 'x-request-id': 'mine' } });
+    expect([response.status, fieldsOf(response)]).toMatchObject([500, FIELDS]);
+    expect(records).toMatchObject([{ route: '/own', status: 500, error: expect.any(Error) }]);
+    await exchange.allRecorded();
+  });
+
+  test('that throws after it has made a response leaves nothing of it', async () => {
+    const { app } = createRecorder();
+    app.get('/own', (c) => {
+      c.body('x', 200, { 'content-length': '1' });
+      throw OVERLOADED;
+    });
+    const response = await app.request('/own');
+    expect([response.status, response.headers.get('content-length')]).toEqual([503, null]);
+  });
+
+  test('behind one of the same path is that of the record', async () => {
+    const { app, records } = createRecorder({ initApp: (app) => app.use('/own/*', (_, next) => next()) });
+    app.get('/own/:name', (_, next) => next());
+    app.get('/own/*', (c) => c.body(null, 204));
+    await app.request('/own/x');
+    expect(records).toMatchObject([{ route: '/own/*', status: 204, bytes: 0 }]);
   });
 
   test.each(['GET', 'PROPFIND'])('for all methods is the route of the record of a %s', async (method) => {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { matchedRoutes, routePath } from 'hono/route';
+import { matchedRoutes } from 'hono/route';
 import type { Env, Middleware, ServedRequest } from './env.ts';
 import { BODY_IS_TOO_LARGE, errorResponse, OVERLOADED, type Reply } from './errors.ts';
 import { fromFetch } from './incoming.ts';
@@ -117,12 +117,16 @@ export function createExchange({
       unrecorded += 1;
       try {
         await next();
+        if (!c.finalized) throw new Error('a handler or middleware returned no response');
+        if (c.res !== served.response) complete(c, served);
       } catch (error) {
-        // Hono calls `onError` for instances of Error only.
+        // Hono calls `onError` for instances of Error only, and not for what is no valid response.
         c.res = respondToError(error, c);
       }
       inFlight -= 1;
-      finish(c, served);
+      record.status = c.res.status;
+      record.key = c.get('key') ?? null;
+      record.route = routeOf(c);
       await endOfTurn();
       notify(Object.assign(record, served.rejection));
       unrecorded -= 1;
@@ -144,23 +148,17 @@ export function createExchange({
   };
 }
 
-/** Completes the response of a request, and its record. */
-function finish(c: Context<Env>, { fields, record, response }: ServedRequest): void {
-  // Others are responses of a program or of Hono, or copies of one with further header fields, which have the same body.
-  if (c.res !== response) {
-    const length = c.res.headers.get('content-length');
-    if (c.res.body !== response?.body) record.bytes = length === null ? undefined : Number(length);
-    for (const [name, value] of Object.entries(missingIn(c.res.headers, fields))) c.header(name, value);
-  }
-  record.status = c.res.status;
-  record.key = c.get('key') ?? null;
-  record.route = routeOf(c);
+/** Completes a response of a program or of Hono, or a copy of one with further header fields, which has the same body. */
+function complete(c: Context<Env>, { fields, record, response }: ServedRequest): void {
+  const { headers, body } = c.res;
+  const length = body === null ? 0 : headers.get('content-length');
+  if (body !== response?.body) record.bytes = length === null ? undefined : Number(length);
+  for (const [name, value] of Object.entries(missingIn(headers, fields))) c.header(name, value);
 }
 
 /** The route whose handler responded, or would have if middleware had let the request through. */
 function routeOf(c: Context<Env>): string {
-  const [routes, reached] = [matchedRoutes(c), routePath(c)];
-  const rest = routes.slice(routes.findIndex(({ path }) => path === reached));
+  const rest = matchedRoutes(c).slice(c.req.routeIndex);
   // Middleware matches every method and takes `next`, by which Hono's documentation tells it from a handler.
   return rest.find(({ method, handler }) => method !== 'ALL' || handler.length < 2)?.path ?? UNMATCHED;
 }

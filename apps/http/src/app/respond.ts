@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import type { StatusCode } from 'hono/utils/http-status';
 import type { Env } from './env.ts';
 import { errorResponse, type HeaderFields, type Reply } from './errors.ts';
 
@@ -14,12 +13,23 @@ export function respond(c: Context<Env>, reply: Reply<string | Uint8Array<ArrayB
   served.record.bytes = body === null ? 0 : Buffer.byteLength(body);
   // An empty text would get a Content-Type.
   const content = body === '' ? null : body;
-  // Hono adds what middleware has set by `c.header` to responses of its own only.
-  const { headers: prepared } = c.newResponse(null);
-  served.response = prepared.keys().next().done
-    ? new Response(content, { status, headers: { ...served.fields, ...headers } })
-    : c.newResponse(content, status as StatusCode, { ...missingIn(prepared, served.fields), ...headers });
+  const prepared = preparedIn(c);
+  const own = { ...missingIn(prepared, served.fields), ...headers };
+  if (!prepared.keys().next().done) for (const [name, value] of Object.entries(own)) prepared.set(name, value);
+  served.response = new Response(content, { status, headers: prepared.keys().next().done ? own : prepared });
   return served.response;
+}
+
+/**
+ * A copy of the header fields that middleware has set by `c.header`, which Hono adds to responses of its own only. An error that
+ * replaces a response has none: Hono adds the fields of a response to them.
+ */
+function preparedIn(c: Context<Env>): Headers {
+  if (c.finalized) return new Headers();
+  const { headers } = c.newResponse(null);
+  // Of a response that was made, but not returned.
+  headers.delete('content-length');
+  return headers;
 }
 
 /** The header fields that a response lacks. */
@@ -32,9 +42,11 @@ export function respondToError(error: unknown, c: Context<Env>): Response {
   // Hono would add the fields of the response that was made before, its Content-Length among them.
   if (c.finalized) c.res = undefined;
   if (error instanceof HTTPException) {
-    const response = error.getResponse();
+    const { body, status, headers } = error.getResponse();
     // The exception's own response lacks what middleware has set by `c.header`.
-    return c.newResponse(response.body, response);
+    const fields = preparedIn(c);
+    for (const [name, value] of headers) fields[name === 'set-cookie' ? 'append' : 'set'](name, value);
+    return new Response(body, { status, headers: fields });
   }
   c.get('served').record.error = error;
   return respond(c, errorResponse(error));
