@@ -163,9 +163,10 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
         add: () => keys.add({ ...apiKey(), createdAt: wrong }),
         find: () => keys.find(wrong),
         list: () => keys.list({ after: wrong, limit: 20 }),
+        'list with this limit': () => keys.list({ after: '', limit: wrong }),
         revoke: () => keys.revoke(record.id, wrong),
         recordUse: () => keys.recordUse(record.id, wrong),
-      } satisfies Record<keyof ApiKeyRepository, () => unknown>;
+      } satisfies Record<keyof ApiKeyRepository, () => unknown> & Record<string, () => unknown>;
       // An adapter may have no constraints.
       for (const [name, call] of Object.entries(calls)) {
         const error = await (async () => call())().catch((thrown) => thrown);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { DomainError, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
@@ -132,6 +133,10 @@ export function creatingContract(test: StorageTest): void {
     for (const id of [undefined as never, 2n ** 64n]) {
       const error = await (async () => pets.find(id))().catch((thrown) => thrown);
       expect(DomainError.is(error), `find(${id}): ${error}`).toBe(false);
+    }
+    for (const limit of ['x', {}, -1] as never[]) {
+      const error = await (async () => pets.list({ after: 0n, limit }))().catch((thrown) => thrown);
+      expect(DomainError.is(error), `limit ${inspect(limit)}: ${error}`).toBe(false);
     }
     for (const wrong of [{ name: 'x'.repeat(201) }, { status: 'lost' }, { name: null }, { categoryId: 'x' }]) {
       const error = await (async () => pets.add({ ...rex(), ...wrong } as NewPet))().catch((thrown) => thrown);

@@ -8,6 +8,11 @@ export const TIME_LIMITS = {
   batch: BUDGET.call - BUDGET.driver,
 };
 
+/** Throws a TypeError if it is no limit of a page: the codes with which the server rejects it are those of outages, too. */
+export function checkPageLimit(limit: number): void {
+  if (!(Number.isInteger(limit) && limit > 0)) throw new TypeError(`limit must be a positive integer: ${limit}`);
+}
+
 /**
  * The time limit of an operation in milliseconds, which ends before its callers give up.
  *

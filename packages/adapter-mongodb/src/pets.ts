@@ -5,7 +5,7 @@ import type { Db, UUID } from 'mongodb';
 import { decodePet, type NewDocument, type Query, readDocuments, valuesOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import type { Insertions } from './insert.ts';
-import { TIME_LIMITS } from './limits.ts';
+import { checkPageLimit, TIME_LIMITS } from './limits.ts';
 import { BY_STATUS } from './schema.ts';
 
 /** How many pets one query looks up at most: up to 2.5 megabytes, a fraction of what one response may hold. */
@@ -31,7 +31,10 @@ export const pets: Methods<PetRepository, Pets> = {
 
   find: ({ connection: { reads }, deadline }, id) => reads.find(id, deadline),
 
-  list: ({ connection: { reads }, deadline }, selection) => reads.list(selection, deadline),
+  async list({ connection: { reads }, deadline }, selection) {
+    checkPageLimit(selection.limit);
+    return reads.list(selection, deadline);
+  },
 };
 
 /** Finds and lists pets. Fails with the driver's errors. */

@@ -569,6 +569,13 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       });
     }),
   },
+  'A wrong limit of a page is an outage': {
+    foundBy: 'throws the error of a defect unchanged, and not as an outage',
+    change: ofPets('list', (list) => async (selection) => {
+      if (typeof selection.limit === 'string') throw unavailable(new Error('TypeMismatch'));
+      return list(selection);
+    }),
+  },
   'Each error of a search is an outage': {
     foundBy: 'throws the error of a defect unchanged, and not as an outage',
     change: ofPets('find', (find) => async (id) => {
