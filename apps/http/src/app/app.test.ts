@@ -210,14 +210,24 @@ describe('a route of a program', () => {
     await exchange.allRecorded();
   });
 
-  test('that throws after it has made a response leaves nothing of it', async () => {
-    const { app } = createRecorder();
+  test('that throws after it has made a response gets the length of the error', async () => {
+    const { app } = createRecorder({
+      initApp: (app) =>
+        app.use((c, next) => {
+          c.header('x-before', 'a');
+          return next();
+        }),
+    });
     app.get('/own', (c) => {
       c.body('x', 200, { 'content-length': '1' });
       throw OVERLOADED;
     });
     const response = await app.request('/own');
-    expect([response.status, response.headers.get('content-length')]).toEqual([503, null]);
+    expect([response.status, fieldsOf(response)['content-length'], fieldsOf(response)['x-before']]).toEqual([
+      503,
+      undefined,
+      'a',
+    ]);
   });
 
   test('behind one of the same path is that of the record', async () => {

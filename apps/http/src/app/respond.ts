@@ -14,22 +14,27 @@ export function respond(c: Context<Env>, reply: Reply<string | Uint8Array<ArrayB
   // An empty text would get a Content-Type.
   const content = body === '' ? null : body;
   const prepared = preparedIn(c);
-  const own = { ...missingIn(prepared, served.fields), ...headers };
-  if (!prepared.keys().next().done) for (const [name, value] of Object.entries(own)) prepared.set(name, value);
-  served.response = new Response(content, { status, headers: prepared.keys().next().done ? own : prepared });
+  served.response = new Response(content, {
+    status,
+    headers: prepared === null ? { ...served.fields, ...headers } : merged(prepared, served.fields, headers),
+  });
   return served.response;
 }
 
 /**
- * A copy of the header fields that middleware has set by `c.header`, which Hono adds to responses of its own only. An error that
- * replaces a response has none: Hono adds the fields of a response to them.
+ * A copy of the header fields that middleware has set by `c.header`, which Hono adds to responses of its own only; null if there
+ * are none. An error that replaces a response has none: Hono adds the fields of a response to them.
  */
-function preparedIn(c: Context<Env>): Headers {
-  if (c.finalized) return new Headers();
-  const { headers } = c.newResponse(null);
-  // Of a response that was made, but not returned.
-  headers.delete('content-length');
-  return headers;
+function preparedIn(c: Context<Env>): Headers | null {
+  const headers = c.finalized ? new Headers() : c.newResponse(null).headers;
+  return headers.keys().next().done ? null : headers;
+}
+
+function merged(prepared: Headers, fields: HeaderFields, own: HeaderFields): Headers {
+  for (const [name, value] of Object.entries({ ...missingIn(prepared, fields), ...own })) prepared.set(name, value);
+  // Of a response that the handler made, but did not return.
+  prepared.delete('content-length');
+  return prepared;
 }
 
 /** The header fields that a response lacks. */
@@ -44,7 +49,7 @@ export function respondToError(error: unknown, c: Context<Env>): Response {
   if (error instanceof HTTPException) {
     const { body, status, headers } = error.getResponse();
     // The exception's own response lacks what middleware has set by `c.header`.
-    const fields = preparedIn(c);
+    const fields = preparedIn(c) ?? new Headers();
     for (const [name, value] of headers) fields[name === 'set-cookie' ? 'append' : 'set'](name, value);
     return new Response(body, { status, headers: fields });
   }
