@@ -30,11 +30,11 @@ const IMMUTABLE = { mode: 'ro', immutable: '1' };
 export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>, skipped: bigint): Promise<bigint> {
   const named = realPathOf(pathOf(file));
   try {
-    // SQLite deletes the log of an empty file.
-    if (sizeOf(named) === 0 && sizeOf(`${named}-wal`) > 0) throw unusable(named, LOG_ALONE);
     createFile(named);
     // A link may have led to no file.
     const path = realPathOf(named);
+    // SQLite deletes the log of an empty file.
+    if (sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0) throw unusable(path, LOG_ALONE);
     const identity = identityOf(path);
     using db = lock(path);
     using partial = createPartial(path, 'restore');

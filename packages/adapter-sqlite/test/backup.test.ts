@@ -274,14 +274,15 @@ describe('a restore', () => {
     expect(await namesIn(file)).toHaveLength(2);
   });
 
-  test.each<[string, (file: string) => unknown]>([
-    ['without its file', (file) => rmSync(file)],
-    ['of an empty file', (file) => writeFileSync(file, '')],
-  ])('rejects, and keeps, a log %s, which may have the newest pets', async (_, lose) => {
+  test.each<[string, (file: string) => unknown, string]>([
+    ['without its file', (file) => rmSync(file), ''],
+    ['of an empty file', (file) => writeFileSync(file, ''), ''],
+    ['without the file of a link', (file) => [rmSync(file), symlinkSync(file, `${file}.link`)], '.link'],
+  ])('rejects, and keeps, a log %s, which may have the newest pets', async (_, lose, suffix) => {
     const file = await killed(3);
     const [copy, original] = [await backup(await fileWith(1)), readFileSync(file)];
     lose(file);
-    await expect(restore(copy, file)).rejects.toMatchObject({
+    await expect(restore(copy, file + suffix)).rejects.toMatchObject({
       name: 'StorageMisconfigured',
       message: expect.stringMatching(/its log \(-wal\) is not: put the file back, or move the log away$/),
     });
