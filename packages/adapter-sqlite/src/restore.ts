@@ -36,16 +36,20 @@ export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>,
     // SQLite deletes the log of an empty file.
     if (sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0) throw unusable(path, LOG_ALONE);
     const identity = identityOf(path);
+    const checkIdentity = () => {
+      if (identityOf(path) !== identity) throw unavailable(new Error(MOVED));
+    };
     using db = lock(path);
     using partial = createPartial(path, 'restore');
     // 'r+' creates no file: the stream may open it after an error, when it is removed.
     await pipeline(copy, createWriteStream(partial.path, { flags: 'r+' }));
     const copied = checkCopy(partial.path);
     db.prepare('ATTACH ? AS copy').run(uriOf(partial.path, IMMUTABLE));
+    // Its name, and so its log, may be another file's now, in which a process has acknowledged pets.
+    checkIdentity();
     db.exec('BEGIN');
     const last = replaceContent(db, copied, skipped);
-    // Its name may be another file's now, in which a process has acknowledged pets.
-    if (identityOf(path) !== identity) throw unavailable(new Error(MOVED));
+    checkIdentity();
     db.exec('COMMIT');
     return last + 1n;
   } catch (error) {
