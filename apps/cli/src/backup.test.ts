@@ -79,8 +79,12 @@ describe('backup and restore', () => {
   });
 
   test('blame the copy, the input or the file', async () => {
-    const { runWith, file } = await withPet();
+    const { runWith, backup, file } = await withPet();
     expect(await runWith('Rex', 'restore')).toMatchObject(failed(/^animal-store: the copy cannot be used: [^\n]+\n$/));
+    const { bytes } = await backup();
+    // Where SQLite keeps the format (https://sqlite.org/fileformat.html, 1.3).
+    bytes.writeUInt32BE(2, 60);
+    expect(await runWith(bytes, 'restore')).toMatchObject(failed(/^animal-store: the copy has format 2[^\n]+\n$/));
     const broken = new Readable({ read: () => void broken.destroy(new Error('the link is down')) });
     expect(await runWith(broken, 'restore')).toMatchObject(
       failed('^animal-store: the standard input cannot be read: the link is down\n$'),

@@ -91,6 +91,10 @@ export function failureToOpen(error: unknown): unknown {
 /** Whether the content of the file is damaged. */
 export const isDamage = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error));
 
+/** Whether SQLite rejects a statement because of what the file holds, not because of a lock, the disk or the machine. */
+export const isRejection = (error: unknown): error is Error =>
+  isDamage(error) || (resultCode(error) > 0 && reasonForOperator(error) === undefined);
+
 /**
  * Runs work, and again while another connection holds a lock, without blocking the thread.
  *

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { LAST_ID, skipIds } from './archive.ts';
-import { BUSY, isDamage, resultCode, toPortError, unusable } from './failures.ts';
+import { BUSY, isDamage, isRejection, resultCode, toPortError, unusable } from './failures.ts';
 import { createFile, identityOf, pathOf, realPathOf } from './file.ts';
 import { createPartial } from './partial.ts';
 import { checkSchema, connect, EXISTING, isOwn, isWhole, SCHEMA, uriOf } from './schema.ts';
@@ -13,7 +13,7 @@ const IN_USE = 'another process has it open: stop every process that uses it';
 const MOVED = 'it was moved, deleted or replaced meanwhile: stop every process that uses it';
 const FOREIGN = 'it is the database of another program: name another file';
 const LOG_ALONE = 'it is gone or empty, and its log (-wal) is not: put the file back, or move the log away';
-const UNREADABLE = 'it is damaged: move it and its log (-wal) away, and restore again';
+const MOVE_AWAY = 'move it and its log (-wal) away, and restore again';
 const NOT_WHOLE = 'the copy cannot be used: it is damaged, or not whole';
 
 /** A copy is only read: SQLite needs neither locks nor a log for it. */
@@ -43,8 +43,7 @@ export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>,
     using partial = createPartial(path, 'restore');
     // 'r+' creates no file: the stream may open it after an error, when it is removed.
     await pipeline(copy, createWriteStream(partial.path, { flags: 'r+' }));
-    const copied = checkCopy(partial.path);
-    db.prepare('ATTACH ? AS copy').run(uriOf(partial.path, IMMUTABLE));
+    const copied = attachCopy(db, partial.path);
     // Its name, and so its log, may be another file's now, in which a process has acknowledged pets.
     checkIdentity();
     db.exec('BEGIN');
@@ -54,7 +53,8 @@ export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>,
     return last + 1n;
   } catch (error) {
     if (resultCode(error) === BUSY) throw unavailable(new Error(IN_USE, { cause: error }));
-    throw isDamage(error) ? unusable(named, UNREADABLE, { cause: error }) : toPortError(named, error);
+    if (!isRejection(error)) throw toPortError(named, error);
+    throw unusable(named, `SQLite cannot replace its content (${error.message}): ${MOVE_AWAY}`, { cause: error });
   }
 }
 
@@ -84,17 +84,22 @@ function lock(path: string): DatabaseSync {
  * @returns The last id that the copy has assigned or skipped.
  * @throws DomainError `invalid`
  */
-function checkCopy(path: string): bigint {
+function attachCopy(db: DatabaseSync, path: string): bigint {
   if (sizeOf(path) === 0) throw new DomainError('invalid', 'the copy cannot be used: it is empty');
   try {
     const database = connect(path, (database) => checkSchema('the copy', database), IMMUTABLE);
     using _ = database.db;
     if (!isWhole(path, database)) throw new DomainError('invalid', NOT_WHOLE);
+    db.prepare('ATTACH ? AS copy').run(uriOf(path, IMMUTABLE));
     const [[last] = [0n]] = database.run([[LAST_ID]]);
     return last as bigint;
   } catch (error) {
-    if (StorageMisconfigured.is(error)) throw new DomainError('invalid', error.message, { cause: error });
-    throw isDamage(error) ? new DomainError('invalid', NOT_WHOLE, { cause: error }) : error;
+    // As a cause it would blame the setting.
+    if (StorageMisconfigured.is(error)) throw new DomainError('invalid', error.message);
+    if (!isRejection(error)) throw error;
+    throw new DomainError('invalid', isDamage(error) ? NOT_WHOLE : `the copy cannot be used: ${error.message}`, {
+      cause: error,
+    });
   }
 }
 

@@ -24,6 +24,7 @@ import { buffer } from 'node:stream/consumers';
 import { added, everyPage, rex } from '@animal-store/adapter-contract';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { adapter } from '../src/adapter.ts';
+import { SCHEMA } from '../src/schema.ts';
 import { databaseAt, execute, fileWith, freshFile, misconfigured, openAt, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
@@ -175,6 +176,8 @@ describe('a restore', () => {
       'it is the database of another program',
     ],
     ['has another format', (copy) => changed(copy, 'PRAGMA user_version = 2'), 'has format 2'],
+    ['needs what SQLite lacks', withUnknownCollation, 'no such collation sequence'],
+    ['has another encoding', () => inUtf16(), 'attached databases must use the same text encoding'],
   ])('leaves everything as it was if the copy %s', async (_, change, reason) => {
     const file = await fileWith(1_000);
     const copy = Buffer.from(change(await backup(file)));
@@ -183,6 +186,19 @@ describe('a restore', () => {
     await expect(restore(copy, file)).rejects.toMatchObject(error);
     expect(contents(file)).toEqual(before);
   });
+
+  function inUtf16(): Buffer {
+    const file = freshFile();
+    const db = databaseAt(file);
+    db.exec(`PRAGMA encoding = 'UTF-16'; ${SCHEMA}`);
+    db.close();
+    return readFileSync(file);
+  }
+
+  function withUnknownCollation(copy: Buffer): Buffer {
+    const known = changed(copy, 'CREATE TABLE notes (note TEXT COLLATE NOCASE UNIQUE)');
+    return Buffer.from(known.toString('latin1').replace('NOCASE', 'ICU_DE'), 'latin1');
+  }
 
   function changed(copy: Buffer, sql: string): Buffer {
     const file = freshFile();
@@ -324,7 +340,7 @@ describe('a restore', () => {
     expect(databaseAt(file).prepare('SELECT pet FROM notes').all()).toEqual([{ pet: 1 }]);
   });
 
-  const UNREADABLE = /it is damaged: move it and its log \(-wal\) away, and restore again$/;
+  const CANNOT_REPLACE = /its content \([^\n]+\): move it and its log \(-wal\) away, and restore again$/;
   const damage = (file: string, start: number, end: number) =>
     writeFileSync(file, readFileSync(file).fill(0x5a, start, end));
   const contentOf = (file: string) => readFileSync(file, 'latin1');
@@ -332,9 +348,15 @@ describe('a restore', () => {
   test.each<[string, (file: string) => unknown, RegExp]>([
     ['has a hard link', (file) => linkSync(file, `${file}.link`), /has a second name/],
     ['is of another program', execute('PRAGMA application_id = 7'), /another program: name another file/],
-    ['is text', (file) => writeFileSync(file, 'Rex, Max and Waldo. '.repeat(99)), UNREADABLE],
-    ['has a damaged page', (file) => damage(file, 8_192, 12_288), UNREADABLE],
-    ['has a damaged schema', (file) => damage(file, 100, 4_096), UNREADABLE],
+    ['is text', (file) => writeFileSync(file, 'Rex, Max and Waldo. '.repeat(99)), CANNOT_REPLACE],
+    ['has a damaged page', (file) => damage(file, 8_192, 12_288), CANNOT_REPLACE],
+    ['has a damaged schema', (file) => damage(file, 100, 4_096), CANNOT_REPLACE],
+    ['has a view of the name pets', execute('DROP TABLE pets; CREATE VIEW pets AS SELECT 1 AS id'), CANNOT_REPLACE],
+    [
+      'has another table whose index has the name of ours',
+      execute('DROP INDEX pets_by_status; CREATE TABLE dogs (name); CREATE INDEX pets_by_status ON dogs (name)'),
+      CANNOT_REPLACE,
+    ],
     ['is a folder', (file) => [rmSync(file), mkdirSync(file)], /it must be a regular file/],
   ])('rejects in one line, and changes nothing, if the file %s', async (_, make, line) => {
     const file = await fileWith(100);
