@@ -6,8 +6,9 @@ import { type Row, type Statement, timeOf } from './schema.ts';
 
 const ALL_COLUMNS = `${COLUMNS}, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint`;
 
-/** The last id that was assigned or skipped. No row: none was. */
-export const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
+/** The last id that was assigned or skipped. SQLite, too, continues after the last pet if a tool has lost the counter. */
+export const LAST_ID = `SELECT max(
+  ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'pets'), 0), ifnull((SELECT max(id) FROM pets), 0)) AS last`;
 
 export const ARCHIVE_SQL = {
   lastId: LAST_ID,
@@ -29,7 +30,7 @@ export const archive: Methods<PetArchive, File> = {
     );
   },
 
-  lastId: (call) => read(call, ([[last] = [0n]]) => last as bigint, ARCHIVE_SQL.lastId),
+  lastId: (call) => read(call, ([row]) => row?.[0] as bigint, ARCHIVE_SQL.lastId),
 
   async skipIds(call, lastId) {
     await write(call, ...skipIds(lastId));

@@ -91,8 +91,7 @@ function attachCopy(db: DatabaseSync, path: string): bigint {
     using _ = database.db;
     if (!isWhole(path, database)) throw new DomainError('invalid', NOT_WHOLE);
     db.prepare('ATTACH ? AS copy').run(uriOf(path, IMMUTABLE));
-    const [[last] = [0n]] = database.run([[LAST_ID]]);
-    return last as bigint;
+    return database.run([[LAST_ID]])[0]?.[0] as bigint;
   } catch (error) {
     // As a cause it would blame the setting.
     if (StorageMisconfigured.is(error)) throw new DomainError('invalid', error.message);
@@ -110,8 +109,8 @@ function attachCopy(db: DatabaseSync, path: string): bigint {
  * @returns The last id that is skipped.
  */
 function replaceContent(db: DatabaseSync, copied: bigint, skipped: bigint): bigint {
-  // An empty file has no table of counters: then this is the copy's.
-  const own = (db.prepare(LAST_ID).get()?.['seq'] ?? 0n) as bigint;
+  // An empty file has no tables: then this is the copy's.
+  const own = db.prepare(LAST_ID).get()?.['last'] as bigint;
   const last = (own > copied ? own : copied) + skipped;
   db.exec(`DROP TABLE IF EXISTS main.pets; DROP TABLE IF EXISTS main.api_keys; ${SCHEMA}`);
   // Between equal empty tables SQLite moves rows and indexes without decoding them.

@@ -140,6 +140,16 @@ describe('a backup', () => {
 
 describe('a restore', () => {
   test.each([
+    ['the copy', 2, 1],
+    ['the file', 1, 2],
+  ])('gives ids above those of the pets if a tool has lost the counter of %s', async (lost, copied, own) => {
+    const [source, file] = [await fileWith(copied), await fileWith(own)];
+    execute('DELETE FROM sqlite_sequence')(lost === 'the copy' ? source : file);
+    expect(await restore(await backup(source), file, 0n)).toBe(3n);
+    expect((await added((await storageAt(file)).pets)).id).toBe(3n);
+  });
+
+  test.each([
     ['has pets', 2, 1_000_000n, 1_000_004n],
     ['has no pets', 0, 1_000_000n, 1_000_002n],
     ['is restored without skipped ids', 2, 0n, 4n],
