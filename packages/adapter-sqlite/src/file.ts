@@ -17,6 +17,8 @@ const MOUNTS = '/proc/self/mountinfo';
 const HARD_LINK =
   'it has a second name (a hard link): keep only the one with a log (-wal), and copy with animal-store backup';
 
+const LOG_ALONE = 'it is gone or empty, and its log (-wal) is not: put the file back, or move the log away';
+
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
 
@@ -54,9 +56,13 @@ export function createFile(path: string): void {
 
 /** @throws StorageMisconfigured if there is no file, or it can't hold a database. */
 export function requireFile(path: string): void {
+  // Before the file: a process that creates both writes the file first.
+  const log = statSync(`${realPathOf(path)}-wal`, { throwIfNoEntry: false });
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw new StorageMisconfigured(`there is no file ${path} that this user may see`);
   if (!stat.isFile()) throw unusable(path, 'it must be a regular file');
+  // SQLite deletes the log of an empty file.
+  if (stat.size === 0 && log !== undefined && log.size > 0) throw unusable(path, LOG_ALONE);
   // Each name of a file has a log of its own (https://sqlite.org/howtocorrupt.html, 2.5).
   if (stat.nlink > 1) throw unusable(path, HARD_LINK);
   if (isMounted(realPathOf(path))) throw unusable(path, 'it is mounted without its log: mount its folder instead');

@@ -12,7 +12,6 @@ import { checkSchema, connect, EXISTING, isOwn, isWhole, SCHEMA, uriOf } from '.
 const IN_USE = 'another process has it open: stop every process that uses it';
 const MOVED = 'it was moved, deleted or replaced meanwhile: stop every process that uses it';
 const FOREIGN = 'it is the database of another program: name another file';
-const LOG_ALONE = 'it is gone or empty, and its log (-wal) is not: put the file back, or move the log away';
 const MOVE_AWAY = 'move it and its log (-wal) away, and restore again';
 const NOT_WHOLE = 'the copy cannot be used: it is damaged, or not whole';
 
@@ -33,8 +32,6 @@ export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>,
     createFile(named);
     // A link may have led to no file.
     const path = realPathOf(named);
-    // SQLite deletes the log of an empty file.
-    if (sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0) throw unusable(path, LOG_ALONE);
     const identity = identityOf(path);
     const checkIdentity = () => {
       if (identityOf(path) !== identity) throw unavailable(new Error(MOVED));
@@ -57,9 +54,6 @@ export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>,
     throw unusable(named, `SQLite cannot replace its content (${error.message}): ${MOVE_AWAY}`, { cause: error });
   }
 }
-
-/** 0 if there is no file. */
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Connects to a file that no other process can open until the connection is closed. */
 function lock(path: string): DatabaseSync {
@@ -85,7 +79,7 @@ function lock(path: string): DatabaseSync {
  * @throws DomainError `invalid`
  */
 function attachCopy(db: DatabaseSync, path: string): bigint {
-  if (sizeOf(path) === 0) throw new DomainError('invalid', 'the copy cannot be used: it is empty');
+  if (statSync(path).size === 0) throw new DomainError('invalid', 'the copy cannot be used: it is empty');
   try {
     const database = connect(path, (database) => checkSchema('the copy', database), IMMUTABLE);
     using _ = database.db;

@@ -317,17 +317,22 @@ describe('a restore', () => {
     ['without its file', (file) => rmSync(file), ''],
     ['of an empty file', (file) => writeFileSync(file, ''), ''],
     ['without the file of a link', (file) => [rmSync(file), symlinkSync(file, `${file}.link`)], '.link'],
-  ])('rejects, and keeps, a log %s, which may have the newest pets', async (_, lose, suffix) => {
-    const file = await killed(3);
-    const [copy, original] = [await backup(await fileWith(1)), readFileSync(file)];
-    lose(file);
-    await expect(restore(copy, file + suffix)).rejects.toMatchObject({
-      name: 'StorageMisconfigured',
-      message: expect.stringMatching(/its log \(-wal\) is not: put the file back, or move the log away$/),
-    });
-    writeFileSync(file, original);
-    expect(await namesIn(file)).toEqual(['Max', 'Max', 'Max']);
-  });
+  ])(
+    'rejects, and keeps, a log %s, which may have the newest pets, as a storage and a backup do',
+    async (_, lose, suffix) => {
+      const file = await killed(3);
+      const [copy, original] = [await backup(await fileWith(1)), readFileSync(file)];
+      lose(file);
+      for (const use of [restore.bind(null, copy), openAt, backup]) {
+        await expect(use(file + suffix)).rejects.toMatchObject({
+          name: 'StorageMisconfigured',
+          message: expect.stringMatching(/its log \(-wal\) is not: put the file back, or move the log away$/),
+        });
+      }
+      writeFileSync(file, original);
+      expect(await namesIn(file)).toEqual(['Max', 'Max', 'Max']);
+    },
+  );
 
   test('replaces a file of a newer format, for the way back from an upgrade', async () => {
     const file = await fileWith(2);
