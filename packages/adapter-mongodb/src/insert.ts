@@ -126,6 +126,7 @@ export function createInsertions(
     const last = documents.at(-1);
     if (last === undefined) return;
     await checkWritable();
+    requireTime(deadline);
     // Before the pets: a call that is interrupted may have stored them.
     await ids.raiseTo(last._id);
     await client.withSession(SESSION, async (session) => {
