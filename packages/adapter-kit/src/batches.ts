@@ -46,8 +46,8 @@ interface Waiting<T, R> {
  * was acknowledged before it was called, and a write is acknowledged when it is done.
  *
  * @param work If it rejects or has not a result for each item, each of its items rejects.
- * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if the deadline
- * of its call is over when a batch could begin.
+ * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if its call has
+ * 0.3 seconds left or less when a batch could begin. If none can, it waits: its caller needs a time limit, as `createResource` has.
  * @throws RangeError if `maxItems` or `parallel` is less than 1.
  */
 export function createBatches<T, R>(
@@ -71,7 +71,8 @@ export function createBatches<T, R>(
   function start(): void {
     isScheduled = false;
     const now = performance.now();
-    waiting = waiting.filter(({ deadline, reject }) => deadline > now || reject(unavailable()));
+    // A batch has the earliest deadline of its items: a late one would fail the others.
+    waiting = waiting.filter(({ deadline, reject }) => deadline > now + BUDGET.rest || reject(unavailable()));
     while (running < parallel && unended < parallel * MAX_UNENDED && waiting.length > 0) {
       running += 1;
       unended += 1;
