@@ -44,5 +44,7 @@ if (newPet === undefined) {
       (error) => error.code ?? error,
     ),
   );
+  const calls = Array.from({ length: 50 }, () => storage.keys.recordUse(newPet, 1).catch(() => {}));
   await storage.close();
+  await Promise.all(calls);
 }

@@ -75,7 +75,9 @@ export function twoProcessesContract<Place>(
     expect(new Set(created.flat()).size).toBe(80);
   });
 
-  test('one of which creates the first pet of a new place, ends with code 0 and its result', async ({ place }) => {
+  test('one of which creates the first pet of a new place, and closes during calls, ends with code 0 and its result', async ({
+    place,
+  }) => {
     expect(await createInAnotherProcess(inAnotherProcess(place), 'Rex')).toBe('Rex');
     const { pets } = await opened(adapter, place);
     expect(await everyPage(pets)).toMatchObject([rex()]);

@@ -152,15 +152,13 @@ describe('createResource', () => {
   });
 
   describe('after close', () => {
-    test('rejects every call, and closes its connection once, if it was opened', async () => {
+    test('rejects every call, also in flight, and closes its connection once, if it was opened', async () => {
       const { call, close, end, open, use } = resource();
-      const { promise, reject } = Promise.withResolvers<never>();
-      const inFlight = call(() => promise);
+      const inFlight = call(never);
       await use();
       await Promise.all([end(), end()]);
-      await expect(use()).rejects.toEqual(closed());
-      reject(LOST);
-      await expect(inFlight).rejects.toMatchObject({ cause: LOST });
+      for (const rejected of [inFlight, use()]) await expect(rejected).rejects.toEqual(closed());
+      expect(vi.getTimerCount()).toBe(0);
       expect(close.mock.calls).toEqual([[1]]);
       expect(open).toHaveBeenCalledTimes(1);
       const unused = resource();

@@ -47,7 +47,10 @@ export interface Resource<T> {
    */
   call<R>(work: (call: Call<T>) => Promise<R>): Promise<R>;
 
-  /** Closes the resource within the time limit; an opening that takes longer is closed when it ends. Never throws. */
+  /**
+   * Closes the resource within the time limit, then rejects the calls that are still in flight. An opening that takes longer is
+   * closed when it ends. Never throws.
+   */
   close(): Promise<void>;
 }
 
@@ -75,6 +78,7 @@ type State<T> =
 export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   const { open, close, isLost, toPortError = unavailable, timeout = BUDGET.call } = options;
   let state: State<T> = { name: 'absent' };
+  const inFlight = new Set<(failure: Error) => void>();
 
   function startOpening() {
     const connecting = (async () => open())();
@@ -130,7 +134,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
       }
       const used = state;
       try {
-        return await withTimeout(work({ connection: used.value, deadline }), left);
+        return await withTimeout(work({ connection: used.value, deadline }), left, inFlight);
       } catch (failure) {
         // A call that mostly waited for the opening may time out on a healthy connection: keep it.
         if (left > timeout / 2 && isLost(failure)) discard(used);
@@ -140,22 +144,41 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
 
     close() {
       if (state.name !== 'closed') {
-        state = { name: 'closed', done: withTimeout(release(state), timeout).catch(() => {}) };
+        const released = withTimeout(release(state), timeout).catch(() => {});
+        // A driver may forget who waits for a connection: nothing would keep the process alive until the time limit.
+        const endCalls = () => inFlight.forEach((stop) => void stop(closed()));
+        state = { name: 'closed', done: released.then(endCalls) };
       }
       return state.done;
     },
   };
 }
 
-/** Stops waiting for work, which goes on, after a timeout in milliseconds. The timer keeps no process alive. */
-export function withTimeout<R>(work: Promise<R>, timeout: number): Promise<R> {
+/**
+ * Stops waiting for work, which goes on, after a timeout in milliseconds. The timer keeps no process alive.
+ *
+ * @param inFlight Has, until the end, a function that stops waiting at once.
+ */
+export function withTimeout<R>(
+  work: Promise<R>,
+  timeout: number,
+  inFlight?: Set<(failure: Error) => void>,
+): Promise<R> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(Object.assign(new Error(`no response within ${timeout} ms`), { name: 'TimeoutError' }));
+      stop(Object.assign(new Error(`no response within ${timeout} ms`), { name: 'TimeoutError' }));
     }, timeout);
     timer.unref();
+    inFlight?.add(stop);
     // Not `finally`, which makes more promises for each call.
-    const end = () => clearTimeout(timer);
+    function end(): void {
+      clearTimeout(timer);
+      inFlight?.delete(stop);
+    }
+    function stop(failure: Error): void {
+      end();
+      reject(failure);
+    }
     work.then(end, end);
     work.then(resolve, reject);
   });

@@ -15,6 +15,21 @@ export function createWaitingStorage(): Storage {
   return { ...storage, pets: { ...pets, add } };
 }
 
+/** Forgets its calls in flight when it is closed. */
+export function createForgettingStorage(): Storage {
+  const storage = createMemoryStorage();
+  let isClosed = false;
+  const ports = mapPorts(storage, (method) => async (...given) => {
+    const result = await method(...given);
+    return isClosed ? new Promise<never>(() => {}) : result;
+  });
+  async function close(): Promise<void> {
+    isClosed = true;
+    await storage.close();
+  }
+  return { ...storage, ...ports, close };
+}
+
 /** Connects when it is first called, which takes a while. */
 export async function createConnectingStorage(options: { file: string }): Promise<Storage> {
   const storage = await createSqliteStorage(options);

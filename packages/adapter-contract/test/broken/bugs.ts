@@ -275,7 +275,13 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     ),
   },
   'A wait keeps no process alive': {
-    foundBy: 'one of which creates the first pet of a new place, ends with code 0 and its result',
+    foundBy:
+      'one of which creates the first pet of a new place, and closes during calls, ends with code 0 and its result',
+  },
+  'Calls in flight are forgotten when it is closed': {
+    message: /ended with code 13/,
+    foundBy:
+      'one of which creates the first pet of a new place, and closes during calls, ends with code 0 and its result',
   },
   'The wait for another connection keeps no process alive': {
     foundBy: 'keeps another process alive until its creation has a result or is unavailable, and then lets it end',

@@ -32,6 +32,7 @@ const OTHER = new URL('another-process.ts', import.meta.url).href;
 /** What another process opens, by the bug. */
 const OTHERS: Readonly<Record<string, { readonly module: string; readonly name: string }>> = {
   'A wait keeps no process alive': { module: OTHER, name: 'createWaitingStorage' },
+  'Calls in flight are forgotten when it is closed': { module: OTHER, name: 'createForgettingStorage' },
   'The wait for another connection keeps no process alive': { module: OTHER, name: 'createRetryingStorage' },
   'An idempotency key is looked up, then stored, under a lock of the process': {
     module: OTHER,
