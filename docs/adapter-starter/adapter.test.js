@@ -59,8 +59,8 @@ const adapter = {
   },
   deletePet(shelf, id) {
     const { items, keys } = engine.places.get(pathOf(shelf));
-    for (const [key, item] of [...items])
-      if (item.id === String(id)) keys.splice(keys.indexOf(key), +items.delete(key));
+    const [key] = [...items].find(([key, item]) => key.startsWith('pet/') && item.id === String(id));
+    keys.splice(keys.indexOf(key), +items.delete(key));
   },
   setCounterBack: (shelf) => engine.places.get(pathOf(shelf)).counters.clear(),
 };

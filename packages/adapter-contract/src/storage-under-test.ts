@@ -63,7 +63,7 @@ export interface StorageUnderTest<Place> {
    */
   expire?(place: Place): void | Promise<void>;
 
-  /** Deletes a pet and its idempotency key from a place, as an operator does. */
+  /** Deletes a pet from a place, as an operator does by hand: without its idempotency key, if that is a record of its own. */
   deletePet?(place: Place, id: bigint): void | Promise<void>;
 
   /** Sets the counter of ids at a place back to its begin, as a backup of the counter alone does. */
@@ -85,7 +85,10 @@ export interface StorageUnderTest<Place> {
    */
   proxyOf?(place: Place): TcpProxy;
 
-  /** Texts that no error, location or warning may contain: the password in the URL of a place. */
+  /**
+   * Texts that no error, location or warning may contain, percent-encoded or in Base64 neither: the password in the URL of a
+   * place, or `user:password` for Basic authentication.
+   */
   readonly secrets?: readonly string[];
 }
 

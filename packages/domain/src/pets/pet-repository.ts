@@ -18,7 +18,10 @@ export interface PetSelection {
 /** The outcome of a creation. */
 export interface Creation {
   readonly pet: Pet;
-  /** Whether this call stored the pet. False: an earlier call with the same idempotency key did. */
+  /**
+   * Whether this call stored the pet. False: an earlier call with the same idempotency key did, or a request of this call that
+   * was repeated because its response was lost.
+   */
   readonly created: boolean;
 }
 
@@ -26,10 +29,10 @@ export interface Creation {
  * The port for persistence of pets. Its use cases have checked the arguments.
  *
  * Acknowledged writes are durable, and every later call sees them, of this repository or of another at the same place. Each method
- * rejects with a DomainError `storage_unavailable` within 2.5 seconds if the storage can't be reached: the call
- * may have been executed, and is not begun later. Any other error is a defect: a violated constraint, or a TypeError if the
- * argument of `add` or `list` is missing. A repository serves at least a thousand calls at once; more may be
- * `storage_unavailable`.
+ * rejects with a DomainError `storage_unavailable` within 2.5 seconds if the storage can't be reached: the call may have been
+ * executed, and is not begun later. Any other error is a defect: a violated constraint, a wrong argument that the engine
+ * rejects, or a TypeError if the argument of `add` or `list` is missing. A repository serves at least a thousand calls at once;
+ * more may be `storage_unavailable`.
  *
  * Arguments and results are read-only, for both sides.
  */
@@ -37,7 +40,7 @@ export interface PetRepository {
   /**
    * Stores a pet under a new id, from 1 to 2^53 - 1. It is above the ids of all pets that this PetRepository has
    * acknowledged, unless an operator sets the counter of ids back. Ids may be reserved in blocks: those of two processes
-   * interleave. If no id is left, a creation fails as a violated constraint does.
+   * interleave. If no id is left, `add` fails as a violated constraint does, perhaps also for a repetition.
    *
    * A repetition under an idempotency key may complete an earlier creation under the id that this one got, which may be below
    * others. So a conditional write of one item is enough, and an engine needs no transactions over partitions.
@@ -45,8 +48,9 @@ export interface PetRepository {
    * @param newPet No other members, and no member `status` if it has none. Stored code unit for code unit; a name may hold
    * any well-formed Unicode except U+0000.
    * @param idempotency If given, names this creation: the first pet stored under its holder (0 to 100 code points) and key is
-   * the only one, also for calls at the same time. If an operator has deleted it from the database, the next call creates it
-   * again. Holders and keys are equal if their code units are. The fingerprint has at most 1,239 bytes of UTF-8.
+   * the only one, also for calls at the same time. If an operator has deleted this pet from the database, the next call creates
+   * it again, even if a record of the key is left. Holders and keys are equal if their code units are. The fingerprint has at
+   * most 1,239 bytes of UTF-8.
    * @returns The stored pet; the earlier pet if holder and key stand for the same fingerprint already; null if they stand
    * for another fingerprint.
    */
