@@ -203,10 +203,9 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
           const pet = rex({ name: `Rex ${chunks}`, status: 'sold' });
           return { id: ofRound(index), ...pet, createdAt, idempotency: idempotencyOf(pet, `k${chunks}-${index}`) };
         });
-        const earlier = { id: ofRound(500), ...rex({ name: 'Max' }), createdAt };
+        const earlier = { id: ofRound(9), ...rex({ name: 'Max' }), createdAt };
         await archive.restore([earlier]);
-        const expected = stored.with(500, earlier);
-        const byId = new Map(expected.map((pet) => [pet.id, pet]));
+        const byId = new Map([...stored, earlier].map((pet) => [pet.id, pet]));
         /** Expects that the pets that are stored are whole, and are found by their keys. */
         const expectWhole = async () => {
           const page = await archive.read(ofRound(-1), 1_000);
@@ -228,8 +227,13 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
         proxy.pass();
         await recovered(storage);
         const page = await expectWhole();
-        if (isResolved) expect(page, `resolved after ${chunks} chunks`).toStrictEqual(expected);
+        if (isResolved) expect(page, `resolved after ${chunks} chunks`).toStrictEqual([...byId.values()]);
+        const next = await added(pets);
+        expect(next.id, `created after ${chunks} chunks`).toBeGreaterThan(page.at(-1)?.id as bigint);
+        // A storage may reserve ids: this one can be that of a pet that is still missing.
+        for (const pet of await archive.read(next.id - 1n, 1)) byId.set(pet.id, pet);
         await archive.restore(stored);
+        const expected = [...byId.values()].toSorted((one, other) => Number(one.id - other.id)).slice(0, 1_000);
         expect(await expectWhole(), `interrupted after ${chunks} chunks`).toStrictEqual(expected);
         expect(await pets.list({ after: ofRound(998), limit: 2, status: 'sold' })).toHaveLength(1);
       }

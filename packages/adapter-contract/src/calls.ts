@@ -94,8 +94,12 @@ export function expectUnavailable(name: string, failure: Error | null, { locatio
   }
 }
 
-/** Expects no secret in a value as a log shows it, with the causes of an error. */
+/** Expects no secret in a value as a log shows it, with the causes of an error, also not in an encoding of URLs and headers. */
 export function expectNoSecret(secrets: readonly string[] = [], value: unknown): void {
   const text = inspect(value, { depth: 10, maxStringLength: null });
-  for (const secret of secrets) expect(text.includes(secret), `a secret in ${text}`).toBe(false);
+  for (const secret of secrets) {
+    const encodings = (['base64', 'base64url'] as const).map((encoding) => Buffer.from(secret).toString(encoding));
+    for (const each of [secret, encodeURIComponent(secret), ...encodings])
+      expect(text.includes(each), `a secret in ${text}`).toBe(false);
+  }
 }

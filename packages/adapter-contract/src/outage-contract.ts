@@ -1,9 +1,9 @@
-import type { ApiKey } from '@animal-store/domain';
+import type { ApiKey, Pet } from '@animal-store/domain';
 import { type PortMethod, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 import { atOnce, CLOSE_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
 import { expectAllKept, expectNoWriteAfterFailure } from './interrupted-creations.ts';
-import { everyPet, type Interruption, inEach, RECOVERY_LIMIT, recovered } from './interruption.ts';
+import { everyPet, inEach, RECOVERY_LIMIT, recovered } from './interruption.ts';
 import { createInAnotherProcess } from './other-process.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfKeyIds, rex } from './samples.ts';
 import { type Loss, type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
@@ -13,9 +13,16 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
   describe('in an outage', () => {
     test('ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds', () =>
       inEach(adapter, Object.entries(outages), async (interruption) => {
-        const { storage, begin } = interruption;
+        const { place, storage, pet, key, begin } = interruption;
+        // What this storage has read, another one changes.
+        for (const read of Object.values(readsOf(storage, pet.id + 1n, key))) await read();
+        const other = await opened(adapter, place);
+        await recovered(other);
+        const stored = [pet, await added(other.pets, rex({ status: 'sold' }))];
+        const revoked = (await other.keys.revoke(key.id, 5)) as ApiKey;
+        await other.close();
         await begin();
-        await expectOnlyReads(adapter, interruption);
+        await expectOnlyReads(adapter, storage, stored, revoked);
         const inFlight = failuresOf(everyCall(storage));
         expect(await failureOf(() => storage.close(), CLOSE_LIMIT)).toBeNull();
         for (const [name, failure] of await inFlight) if (failure !== null) expectUnavailable(name, failure, storage);
@@ -131,11 +138,12 @@ export function lossContract<Place>(
         return StorageMisconfigured.is(cause) ? cause.message : `no StorageMisconfigured, but ${cause}`;
       };
       if (line !== undefined) await expect.poll(readLine, { timeout: RECOVERY_LIMIT }).toMatch(line);
-      await expectOnlyReads(adapter, interruption);
+      const expectReads = () => expectOnlyReads(adapter, storage, [pet], key);
+      await expectReads();
       adapter.proxyOf?.(place).pass();
-      await expectOnlyReads(adapter, interruption);
+      await expectReads();
       // The calls before may have found their connections closed.
-      await expectOnlyReads(adapter, interruption);
+      await expectReads();
       await end();
       await recovered(storage);
       const next = await added(storage.pets, rex({ status: 'sold' }));
@@ -163,21 +171,38 @@ const MAY_RETURN = {
   'keys.recordUse': true,
 } satisfies Record<PortMethod, boolean>;
 
+/** Reads of all pets and API keys of a place with few, and of one of each. */
+function readsOf({ pets, keys }: Storage, id: bigint, { digest }: ApiKey) {
+  const page = { after: 0n, limit: 20 };
+  return {
+    'pets.find': () => pets.find(id),
+    'pets.list': () => pets.list(page),
+    'pets.list by status': () => pets.list({ ...page, status: 'sold' }),
+    'keys.find': () => keys.find(digest),
+    'keys.list': () => everyKey(keys),
+  };
+}
+
 /** Expects that each call is unavailable, or a read that finds all that exists. */
 async function expectOnlyReads<Place>(
   { secrets }: StorageUnderTest<Place>,
-  { storage, pet, key }: Interruption<Place>,
+  storage: Storage,
+  stored: readonly Pet[],
+  key: ApiKey,
 ): Promise<void> {
-  const { pets, keys } = storage;
-  const page = { after: 0n, limit: 20 };
-  const calls = {
-    ...everyCall(storage),
-    'pets.find': async () => expect(await pets.find(pet.id)).toEqual(pet),
-    'pets.list': async () => expect(await pets.list(page)).toEqual([pet]),
-    'pets.list by status': async () => expect(await pets.list({ ...page, status: 'sold' })).toEqual([pet]),
-    'keys.find': async () => expect(await keys.find(key.digest)).toEqual(key),
-    'keys.list': async () => expect(await everyKey(keys)).toEqual([key]),
+  const last = stored.at(-1) as Pet;
+  const reads = readsOf(storage, last.id, key);
+  const results = {
+    'pets.find': last,
+    'pets.list': stored,
+    'pets.list by status': stored,
+    'keys.find': key,
+    'keys.list': [key],
+  } satisfies Record<keyof typeof reads, unknown>;
+  const expectResult = ([name, result]: [string, unknown]) => {
+    return [name, async () => expect(await reads[name as keyof typeof reads]()).toEqual(result)];
   };
+  const calls = { ...everyCall(storage), ...Object.fromEntries(Object.entries(results).map(expectResult)) };
   // Several times each: calls may wait for each other.
   const failures = await atOnce(10, () => failuresOf(calls));
   for (const [name, failure] of failures.flat()) {

@@ -96,7 +96,7 @@ describeWithPostgres('on a server', () => {
       begin: async ({ url }) => void (await sql('UPDATE animal_store SET format = format + 1', url)),
       end: async ({ url }) => void (await sql('UPDATE animal_store SET format = format - 1', url)),
     },
-    secrets: [password, encodeURIComponent(password)],
+    secrets: [password],
   };
   storageContract('postgres', adapter);
   archiveContract('postgres', adapter);

@@ -14,7 +14,7 @@ import {
   unavailable,
 } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { type ArchivedStorage, CLOSED, execute, placeAt, type RemoteOptions } from './remote-storage.ts';
+import { type ArchivedStorage, CLOSED, CREDENTIALS, execute, placeAt, type RemoteOptions } from './remote-storage.ts';
 
 /** What a wrong adapter does instead of the right one. */
 type Change = (storage: ArchivedStorage, url: string) => Partial<ArchivedStorage>;
@@ -163,6 +163,22 @@ function joined<Given, R>(call: (given: Given) => Promise<R>): (given: Given) =>
   };
 }
 
+/** Returns the last result of the same call if it fails. */
+function lastKnown<Given, R>(call: (given: Given) => Promise<R>): (given: Given) => Promise<R> {
+  const known = new Map<string, R>();
+  return async (given) => {
+    const name = Object.values(Object(given)).join() || String(given);
+    try {
+      const result = await call(given);
+      known.set(name, result);
+      return result;
+    } catch (failure) {
+      if (!known.has(name)) throw failure;
+      return known.get(name) as R;
+    }
+  };
+}
+
 const GHOST = { visiblePrefix: '', holder: '', createdAt: 0, expiresAt: null, revokedAt: null };
 
 const earlierCreations = new Map<string, Creation>();
@@ -246,6 +262,32 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     change: ofPets('add', (add) => async (pet, key) => {
       const creation = await add(pet, key);
       return creation && { ...creation, pet: { ...creation.pet, id: (creation.pet.id + 1n) ^ 1n } };
+    }),
+  },
+  ...Object.fromEntries(
+    Object.entries({
+      pet: ofPets('find', lastKnown),
+      'page of pets': ofPets('list', lastKnown),
+      'API key': ofKeys('find', lastKnown),
+      'page of API keys': ofKeys('list', lastKnown),
+    }).map(([name, change]): [string, Bug] => [
+      `The last known ${name} is returned while the storage is unavailable`,
+      {
+        foundBy:
+          'ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds',
+        message: /AssertionError: cut: /,
+        change,
+      },
+    ]),
+  ),
+  'The cause of an outage has the credentials in Base64': {
+    foundBy: 'ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds',
+    message: /a secret in /,
+    change: ofPets('find', (find) => (id) => {
+      return find(id).catch((failure) => {
+        if (!DomainError.is(failure)) throw failure;
+        throw unavailable(new Error(`Basic ${Buffer.from(CREDENTIALS).toString('base64')}`));
+      });
     }),
   },
   'A connection that stays silent is never replaced': {
@@ -756,6 +798,28 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       for (let count = 0; count < 3; count += 1) await ready();
       await archive.skipIds(stored.at(-1)?.id ?? 0n);
     }),
+  },
+  'Creations skip taken ids instead of those below an interrupted restore': {
+    foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',
+    message: /: created after \d+ chunks/,
+    change(storage, url) {
+      let last: bigint | undefined;
+      const changed = both(
+        ofArchive('restore', (restore, { archive }) => async (stored) => {
+          last ??= await archive.lastId();
+          for (let done = 0; done < stored.length; done += 100) await restore(stored.slice(done, done + 100));
+          last = undefined;
+        }),
+        ofPets('add', (add) => async (...given) => {
+          const creation = await add(...given);
+          if (last === undefined || !creation?.created) return creation;
+          const id = last + 1n;
+          execute(url, `UPDATE pets SET id = ${id} WHERE id = ${creation.pet.id}`);
+          return { ...creation, pet: { ...creation.pet, id } };
+        }),
+      );
+      return changed(storage, url);
+    },
   },
   'A restore resolves although some pets have failed': {
     foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',

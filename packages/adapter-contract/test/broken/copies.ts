@@ -8,7 +8,16 @@ import {
   storageContract,
 } from '../../src/index.ts';
 import { BUGS } from './bugs.ts';
-import { execute, lock, openRemoteStorage, PASSWORD, type Place, placeAt, startServer } from './remote-storage.ts';
+import {
+  CREDENTIALS,
+  execute,
+  lock,
+  openRemoteStorage,
+  PASSWORD,
+  type Place,
+  placeAt,
+  startServer,
+} from './remote-storage.ts';
 
 const { PART, PARTS } = process.env;
 
@@ -70,7 +79,7 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
       execute(url, 'DELETE FROM sqlite_sequence');
       placeAt(url).isCounterBack = true;
     },
-    secrets: [PASSWORD],
+    secrets: [PASSWORD, CREDENTIALS],
   };
 }
 

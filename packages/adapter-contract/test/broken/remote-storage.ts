@@ -21,6 +21,9 @@ import { onTestFinished } from 'vitest';
 /** The password in the URL of each place. */
 export const PASSWORD = 'the-password-of-the-zoo';
 
+/** As Basic authentication sends them. */
+export const CREDENTIALS = `zoo:${PASSWORD}`;
+
 export type ArchivedStorage = Storage & { readonly archive: PetArchive };
 
 /** Places by the paths of their URLs. */
@@ -76,7 +79,7 @@ export async function startServer(): Promise<string> {
   });
   const path = `/${crypto.randomUUID()}`;
   places.set(path, { file, storage, format: 1, isLost: false, isPartAway: false, isCounterBack: false });
-  return `test://zoo:${PASSWORD}@127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+  return `test://${CREDENTIALS}@127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 }
 
 /** The message of a connection that breaks. */
