@@ -15,14 +15,24 @@ const TTL = 1_000;
  */
 export function createCheck(db: Db, known: CollectionIds, hasPrimary: () => boolean) {
   let latest = Promise.resolve();
+  let isRunning = false;
   let expiresAt = 0;
 
-  function now(): Promise<void> {
-    latest = checkCollections(db, known);
-    expiresAt = performance.now() + TTL;
-    latest.catch(() => {
+  async function run(): Promise<void> {
+    isRunning = true;
+    try {
+      await checkCollections(db, known);
+    } catch (failure) {
       expiresAt = 0;
-    });
+      throw failure;
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  function now(): Promise<void> {
+    expiresAt = performance.now() + TTL;
+    latest = run();
     return latest;
   }
 
@@ -30,10 +40,10 @@ export function createCheck(db: Db, known: CollectionIds, hasPrimary: () => bool
     now,
     /**
      * The latest check, which may still run, if it has not failed and began less than a second ago; otherwise a new one. Without a
-     * primary it is a new one, too: a client of the caller may wait for one for half a minute, and a write that waits can't be
-     * stopped.
+     * primary one that has ended does not count: a client of the caller may wait for one for half a minute, and a write that waits
+     * can't be stopped.
      */
-    recent: () => (performance.now() < expiresAt && hasPrimary() ? latest : now()),
+    recent: () => (performance.now() < expiresAt && (hasPrimary() || isRunning) ? latest : now()),
   };
 }
 
