@@ -27,13 +27,13 @@ export function respond(c: Context<Env>, reply: Reply<string | Uint8Array<ArrayB
  */
 function preparedIn(c: Context<Env>): Headers | null {
   const headers = c.finalized ? new Headers() : c.newResponse(null).headers;
+  // They are of a body that was made, but is not returned.
+  for (const name of ['content-length', 'content-encoding']) headers.delete(name);
   return headers.keys().next().done ? null : headers;
 }
 
 function merged(prepared: Headers, fields: HeaderFields, own: HeaderFields): Headers {
   for (const [name, value] of Object.entries({ ...missingIn(prepared, fields), ...own })) prepared.set(name, value);
-  // Of a response that the handler made, but did not return.
-  prepared.delete('content-length');
   return prepared;
 }
 
