@@ -4,7 +4,7 @@ import type { PetRepository, Storage } from '@animal-store/domain/ports';
 import { expect, vi } from 'vitest';
 import { atOnce, expectUnavailable, failureOf } from './calls.ts';
 import { type Interruption, RECOVERY_LIMIT, recovered } from './interruption.ts';
-import { added, everyPage, idempotencyOf, rex } from './samples.ts';
+import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import type { StorageUnderTest } from './storage-under-test.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
@@ -71,19 +71,21 @@ export async function expectNoWriteAfterFailure<Place>(
   proxy: TcpProxy,
   delay: number,
 ): Promise<void> {
-  const { pets } = storage;
+  const { pets, keys } = storage;
   const acknowledged: Pet[] = [];
   proxy.delayResponses(delay);
   await atOnce(CALLERS, async (index) => {
-    const failure = await failureOf(async () => acknowledged.push(await added(pets, ...creation(index))));
-    if (failure !== null) expectUnavailable('pets.add', failure, storage);
+    const add = failureOf(async () => acknowledged.push(await added(pets, ...creation(index))));
+    for (const failure of await Promise.all([add, failureOf(() => keys.add(apiKey()))]))
+      if (failure !== null) expectUnavailable('add', failure, storage);
   });
   // The open connections stay: what was begun goes on.
   proxy.delayResponses(0);
-  const stored = await eventually(() => everyPage(pets));
+  const stored = () => eventually(() => Promise.all([everyPage(pets), everyKey(keys)]));
+  const before = await stored();
   // The last responses for which no call waits any more.
   await sleep(delay + 100);
-  expect(await eventually(() => everyPage(pets)), 'written after its call had failed').toEqual(stored);
+  expect(await stored(), 'written after its call had failed').toEqual(before);
   proxy.pass();
   await recovered(storage);
   await expectWhole(storage, acknowledged, CALLERS);

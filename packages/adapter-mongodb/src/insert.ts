@@ -2,11 +2,14 @@ import { createBatches } from '@animal-store/adapter-kit';
 import type { Creation, Idempotency } from '@animal-store/domain/ports';
 import {
   type ClientSession,
+  type Collection,
   type Db,
+  type Document,
   type Filter,
   MongoBulkWriteError,
   type MongoClient,
   MongoServerError,
+  type OptionalUnlessRequiredId,
 } from 'mongodb';
 import { decodeDocument, decodePet, type NewDocument, type PetDocument, petOf, type Query } from './documents.ts';
 import { isDuplicateKey } from './failures.ts';
@@ -14,7 +17,7 @@ import { createIds } from './ids.ts';
 import { requireTime, TIME_LIMITS } from './limits.ts';
 
 /** As many pets as the server writes to its log in one step: 2 MB at most, a fraction of a message. */
-const MAX_INSERTED = 500;
+export const MAX_INSERTED = 500;
 
 /** How many insertions may be in flight: one is a third faster, two shorten the wait if the majority is far away. */
 const PARALLEL_INSERTIONS = 2;
@@ -94,7 +97,7 @@ export function createInsertions(
     const first = await ids.take(rest.length, deadline);
     const createdAt = new Date();
     const documents = rest.map((pet, index) => ({ _id: first + BigInt(index), ...pet, createdAt }));
-    const errors = await insertAll(documents, session, deadline);
+    const errors = await insertAll(pets, documents, deadline, session);
     for (const [index, document] of documents.entries()) {
       outcomes.set(rest[index] as NewDocument, errors.get(document) ?? { pet: petOf(document), created: true });
     }
@@ -130,7 +133,7 @@ export function createInsertions(
     // Before the pets: a call that is interrupted may have stored them.
     await ids.raiseTo(last._id);
     await client.withSession(SESSION, async (session) => {
-      const errors = await insertAll(documents, session, deadline);
+      const errors = await insertAll(pets, documents, deadline, session);
       if (errors.size > 0) await requireStored(errors, session);
     });
   }
@@ -145,28 +148,6 @@ export function createInsertions(
     for (const [pet, error] of errors) if (!ids.has(pet._id) && !outcomes.has(pet)) throw error;
   }
 
-  /**
-   * Inserts pets. Returns the server's errors of those that it rejected. Throws unless every document is either inserted or
-   * rejected: otherwise we don't know which exist.
-   */
-  async function insertAll(documents: readonly PetDocument[], session: ClientSession, deadline: number) {
-    const maxTimeMS = requireTime(deadline);
-    const errors = new Map<PetDocument, MongoServerError>();
-    try {
-      await pets.insertMany(documents, { ordered: false, ignoreUndefined: true, session, maxTimeMS });
-    } catch (failure) {
-      if (!(failure instanceof MongoBulkWriteError)) throw failure;
-      // One WriteError or several, none of which is an Error.
-      const rejected = [failure.writeErrors].flat();
-      // If the majority's confirmation is missing too, or a response was lost, not all of them are accounted for.
-      const isUnconfirmed = failure.result.getWriteConcernError() !== undefined;
-      if (isUnconfirmed || rejected.length + failure.insertedCount !== documents.length) throw failure;
-      for (const { index, code, errmsg: message = '' } of rejected)
-        errors.set(documents[index] as PetDocument, new MongoServerError({ message, code }));
-    }
-    return errors;
-  }
-
   async function skipIds(lastId: bigint, deadline: number): Promise<void> {
     await checkWritable();
     requireTime(deadline);
@@ -174,6 +155,38 @@ export function createInsertions(
   }
 
   return { create, restore, lastId: ids.last, skipIds };
+}
+
+/**
+ * Inserts documents. Returns the server's errors of those that it rejected. Throws unless every document is either inserted or
+ * rejected: otherwise we don't know which exist.
+ */
+export async function insertAll<D extends Document>(
+  collection: Collection<D>,
+  documents: readonly OptionalUnlessRequiredId<D>[],
+  deadline: number,
+  session?: ClientSession,
+) {
+  const maxTimeMS = requireTime(deadline);
+  const errors = new Map<OptionalUnlessRequiredId<D>, MongoServerError>();
+  try {
+    await collection.insertMany(documents, {
+      ordered: false,
+      ignoreUndefined: true,
+      ...(session && { session }),
+      maxTimeMS,
+    });
+  } catch (failure) {
+    if (!(failure instanceof MongoBulkWriteError)) throw failure;
+    // One WriteError or several, none of which is an Error.
+    const rejected = [failure.writeErrors].flat();
+    // If the majority's confirmation is missing too, or a response was lost, not all of them are accounted for.
+    const isUnconfirmed = failure.result.getWriteConcernError() !== undefined;
+    if (isUnconfirmed || rejected.length + failure.insertedCount !== documents.length) throw failure;
+    for (const { index, code, errmsg: message = '' } of rejected)
+      errors.set(documents[index] as OptionalUnlessRequiredId<D>, new MongoServerError({ message, code }));
+  }
+  return errors;
 }
 
 /** One range of the index for each holder. */

@@ -1,17 +1,35 @@
-import type { Call, Methods } from '@animal-store/adapter-kit';
+import { type Call, createBatches, type Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
 import { type KeyDocument, timeOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import { isDuplicateKey } from './failures.ts';
-import { requireTime } from './limits.ts';
+import { insertAll, MAX_INSERTED } from './insert.ts';
+import { requireTime, TIME_LIMITS } from './limits.ts';
 
 /** What the methods of keys need of an open database. */
 interface Keys {
   readonly collection: Collection<KeyDocument>;
   readonly barrier: ReadBarrier;
+  readonly insert: ReturnType<typeof createKeyInsertion>;
   checkWritable(): Promise<void>;
+}
+
+/**
+ * Inserts records, and ignores those that are stored. All that come while a write is in flight share the next one: many writes
+ * at once would wait for new connections, and be sent after their calls have failed.
+ */
+export function createKeyInsertion(collection: Collection<KeyDocument>, checkWritable: () => Promise<void>) {
+  async function insert(documents: readonly KeyDocument[], deadline: number) {
+    await checkWritable();
+    const errors = await insertAll(collection, documents, deadline);
+    return documents.map((document) => {
+      const error = errors.get(document);
+      return isDuplicateKey(error) ? undefined : error;
+    });
+  }
+  return createBatches<KeyDocument, undefined>(insert, { maxItems: MAX_INSERTED, timeout: TIME_LIMITS.batch });
 }
 
 type Database = { readonly keys: Keys };
@@ -24,12 +42,7 @@ async function checked({ connection: { keys }, deadline }: Call<Database>) {
 
 export const keys: Methods<ApiKeyRepository, Database> = {
   async add(call, key) {
-    const { collection, limits } = await checked(call);
-    try {
-      await collection.insertOne(documentOf(key), limits);
-    } catch (failure) {
-      if (!isDuplicateKey(failure)) throw failure;
-    }
+    await call.connection.keys.insert(documentOf(key), call.deadline);
   },
 
   async find(call, digest) {

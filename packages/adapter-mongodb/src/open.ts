@@ -5,6 +5,7 @@ import { createQuery, type KeyDocument } from './documents.ts';
 import { followPrimary } from './election/primary.ts';
 import { createReadBarrier } from './election/read-barrier.ts';
 import { createInsertions } from './insert.ts';
+import { createKeyInsertion } from './keys.ts';
 import { TIME_LIMITS } from './limits.ts';
 import { createReads } from './pets.ts';
 import { type CollectionIds, prepareCollections } from './schema.ts';
@@ -45,13 +46,19 @@ export function createOpening(place: Place) {
         const readConcern = new ReadConcern('linearizable');
         await db.collection('counters').findOne({}, { readConcern, maxTimeMS: TIME_LIMITS.operation });
       }
+      const collection = db.collection<KeyDocument>('api_keys');
       const barrier = createReadBarrier(primary.current, confirm);
       return {
         ...{ close, query, barrier },
         // Writes check first: they would create a missing collection without its schema.
         insertions: createInsertions(db, query, client, check.recent),
         reads: createReads(db, ids.get('pets'), query, barrier),
-        keys: { collection: db.collection<KeyDocument>('api_keys'), barrier, checkWritable: check.recent },
+        keys: {
+          collection,
+          barrier,
+          checkWritable: check.recent,
+          insert: createKeyInsertion(collection, check.recent),
+        },
         /** Rejects also if no majority confirms the primary, which then can't be written. */
         checkReady: async () => void (await Promise.all([confirm(), check.now(), checkPrivileges(db)])),
       };
