@@ -19,8 +19,9 @@ export interface PetArchive {
 
   /**
    * Stores pets under the ids that they have. A pet whose id or idempotency key is stored already is left out. Later
-   * creations get ids above theirs. One call at a time, while no other process writes. If a call fails, some of the pets are
-   * stored, each with its idempotency key and below the ids of later creations; repeated, it stores the rest.
+   * creations get ids above theirs. One call at a time, while no other storage is open there: it may have reserved ids. If a
+   * call fails, some of the pets are stored, each with its idempotency key and below the ids of later creations; repeated, it
+   * stores the rest.
    *
    * @param pets In ascending order of id.
    */
@@ -31,7 +32,7 @@ export interface PetArchive {
 
   /**
    * Raises the counter of ids: later creations get greater ids. It is never set back. One call at a time, while no other
-   * process writes.
+   * storage is open there.
    *
    * @param lastId 0 to 2^53 - 1.
    */
