@@ -51,9 +51,14 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
     });
 
     /** Runs a call whose connection breaks after each of 1 to 8 chunks. */
-    const interrupted = async (call: (storage: Storage, chunks: number) => Promise<unknown>) => {
+    const interrupted = async (
+      call: (storage: Storage, chunks: number) => Promise<unknown>,
+      prepare: (storage: Storage) => unknown = () => {},
+    ) => {
       const place = await adapter.freshPlace();
       const storage = await opened(adapter, place);
+      await recovered(storage);
+      await prepare(storage);
       for (let chunks = 1; chunks <= 8; chunks += 1) {
         await recovered(storage);
         const amid = proxyOf(place).afterChunks(chunks);
@@ -79,6 +84,19 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
       const { keys } = await interrupted(({ keys }, chunks) => keys.add(records[chunks] as ApiKey));
       for (const record of records) await keys.add(record);
       expect(await everyKey(keys)).toStrictEqual(inOrderOfKeyIds(records));
+    });
+
+    test('finds and lists an API key with its revocation, or rejects, wherever its connection breaks', async () => {
+      const record = apiKey();
+      const revoke = async ({ keys }: Storage) => {
+        await keys.add(record);
+        await keys.revoke(record.id, 5);
+      };
+      for (const read of [({ keys }: Storage) => keys.find(record.digest), ({ keys }: Storage) => everyKey(keys)]) {
+        const found: unknown[] = [];
+        await interrupted(async (storage) => found.push(await read(storage)), revoke);
+        expect(found.flat()).toStrictEqual(found.map(() => ({ ...record, revokedAt: 5 })));
+      }
     });
   }
 

@@ -14,6 +14,7 @@ import {
   unavailable,
 } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
+import { failureOf } from '../../src/calls.ts';
 import { type ArchivedStorage, CLOSED, CREDENTIALS, execute, placeAt, type RemoteOptions } from './remote-storage.ts';
 
 /** What a wrong adapter does instead of the right one. */
@@ -658,6 +659,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a creation',
     change: ofPets('add', goingOn),
   },
+  'The creation of an API key goes on after its call has failed': {
+    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a creation',
+    change: ofKeys('add', goingOn),
+  },
   'A creation that fails between two requests leaves its pet without its idempotency key': {
     foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a creation',
     change: ofPets('add', (add, { archive, ready }, url) => async (pet, key) => {
@@ -886,6 +891,21 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'A revocation writes back the use that it has read': {
     foundBy: 'keeps a revocation and a use, whichever begins first, and whenever the other begins',
     change: writingBackUses,
+  },
+  "A revocation that can't be read counts as none in a list": {
+    foundBy: 'finds and lists an API key with its revocation, or rejects, wherever its connection breaks',
+    change: ofKeys('list', (list, { ready }) => async (selection) => {
+      const page = await list(selection);
+      const isRead = await failureOf(ready).then((failure) => failure === null);
+      return page.map((key) => (isRead ? key : { ...key, revokedAt: null }));
+    }),
+  },
+  "A revocation that can't be read counts as none in a search": {
+    foundBy: 'finds and lists an API key with its revocation, or rejects, wherever its connection breaks',
+    change: ofKeys('find', (find, { ready }) => async (digest) => {
+      const key = await find(digest);
+      return key && ((await failureOf(ready)) === null ? key : { ...key, revokedAt: null });
+    }),
   },
   'An API key is listed only if its record was new': {
     foundBy: 'lists an API key if its creation is repeated, wherever its connection broke',
