@@ -211,18 +211,21 @@ describe('a route of a program', () => {
   });
 
   test.each([
-    [503, OVERLOADED],
-    [403, new HTTPException(403, { message: 'no entry' })],
-  ])('that throws after it has made a response gets %d with a body as it is', async (status, error) => {
+    ['header', OVERLOADED, 503],
+    ['header', new HTTPException(403, { message: 'no entry' }), 403],
+    ['res', OVERLOADED, 503],
+  ])('behind middleware that uses c.%s gets no length or coding of another body', async (member, error, status) => {
     const { app } = createRecorder({
       initApp: (app) =>
         app.use((c, next) => {
-          c.header('x-before', 'a');
+          if (member === 'res') c.res.headers.set('x-before', 'a');
+          else c.header('x-before', 'a');
           return next();
         }),
     });
     app.get('/own', (c) => {
-      c.body('x', 200, { 'content-length': '1', 'content-encoding': 'gzip' });
+      c.header('content-length', '1');
+      c.header('content-encoding', 'gzip');
       throw error;
     });
     const response = await app.request('/own');

@@ -27,8 +27,11 @@ export function respond(c: Context<Env>, reply: Reply<string | Uint8Array<ArrayB
  */
 function preparedIn(c: Context<Env>): Headers | null {
   const headers = c.finalized ? new Headers() : c.newResponse(null).headers;
-  // They are of a body that was made, but is not returned.
-  for (const name of ['content-length', 'content-encoding']) headers.delete(name);
+  // They are of a body that was made, but is not returned. Hono would add those that are set there again.
+  for (const name of ['content-length', 'content-encoding'].filter((each) => headers.has(each))) {
+    c.header(name, undefined);
+    headers.delete(name);
+  }
   return headers.keys().next().done ? null : headers;
 }
 
