@@ -26,13 +26,15 @@ export function respond(c: Context<Env>, reply: Reply<string | Uint8Array<ArrayB
  * are none. An error that replaces a response has none: Hono adds the fields of a response to them.
  */
 function preparedIn(c: Context<Env>): Headers | null {
-  const headers = c.finalized ? new Headers() : c.newResponse(null).headers;
+  if (c.finalized) return null;
+  const { headers } = c.newResponse(null);
+  if (headers.keys().next().done) return null;
   // They are of a body that was made, but is not returned. Hono would add those that are set there again.
   for (const name of ['content-length', 'content-encoding'].filter((each) => headers.has(each))) {
     c.header(name, undefined);
     headers.delete(name);
   }
-  return headers.keys().next().done ? null : headers;
+  return headers;
 }
 
 function merged(prepared: Headers, fields: HeaderFields, own: HeaderFields): Headers {
