@@ -157,7 +157,7 @@ describe('createResource', () => {
       const inFlight = call(never);
       await use();
       await Promise.all([end(), end()]);
-      for (const rejected of [inFlight, use()]) await expect(rejected).rejects.toEqual(closed());
+      await Promise.all([inFlight, use()].map((rejected) => expect(rejected).rejects.toEqual(closed())));
       expect(vi.getTimerCount()).toBe(0);
       expect(close.mock.calls).toEqual([[1]]);
       expect(open).toHaveBeenCalledTimes(1);

@@ -147,7 +147,9 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         const released = withTimeout(release(state), timeout).catch(() => {});
         // A driver may forget who waits for a connection: nothing would keep the process alive until the time limit.
         const endCalls = () => inFlight.forEach((stop) => void stop(closed()));
-        state = { name: 'closed', done: released.then(endCalls) };
+        // A turn later: results that have arrived with the end are delivered.
+        released.then(() => setImmediate(endCalls));
+        state = { name: 'closed', done: released };
       }
       return state.done;
     },
