@@ -1,4 +1,4 @@
-import { createHook } from 'node:async_hooks';
+import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Pet } from '@animal-store/domain';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
@@ -115,19 +115,23 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
   });
 
   test('leaves no timer behind once it is closed, also none that keeps no process alive', async ({ place }) => {
+    /** The context of the storages: a proxy of the author's in this process sets timers, too. */
+    const context = new AsyncLocalStorage<true>();
     /** Where each timer was set, by the timer. */
     const timers = new Map<number, string>();
     const hook = createHook({
-      init: (id, type) => void (type === 'Timeout' && timers.set(id, `${new Error().stack}`)),
+      init: (id, type) => void (type === 'Timeout' && context.getStore() && timers.set(id, `${new Error().stack}`)),
       destroy: (id) => void timers.delete(id),
     });
     onTestFinished(() => void hook.disable());
     hook.enable();
-    for (let count = 0; count < 10; count += 1) {
-      const storage = await adapter.open(place);
-      await added(storage.pets);
-      await storage.close();
-    }
+    await context.run(true, async () => {
+      for (let count = 0; count < 10; count += 1) {
+        const storage = await adapter.open(place);
+        await added(storage.pets);
+        await storage.close();
+      }
+    });
     // What still ran when `close` returned may set one now.
     await sleep(300);
     // The end of that timer is told later than it ends.
