@@ -3,5 +3,5 @@
 set -eu
 umask 077
 file="/var/backups/animals-$(date +%u).dump"
-docker exec animals-db pg_dump --format custom animals >"$file.partial"
+docker exec --env-file /etc/animal-store/db.env animals-db pg_dump --format custom animals >"$file.partial"
 mv "$file.partial" "$file"
