@@ -59,6 +59,21 @@ describe.for(MIDDLEWARE)('a body, if middleware %s,', ([, middleware]) => {
     expect(logged).toMatchObject([201, 201, 413, 413].map((status) => ({ route: '/v1/pets', status })));
   });
 
+  test('that is malformed or ends early gets one response, with 400 and its reason', async () => {
+    const { port, logged } = await start();
+    for (const [fields, body, reason] of [
+      [CHUNKED, 'hello\r\n', /malformed HTTP request/],
+      [CHUNKED, '1\r\n{\r\nhello\r\n', /malformed HTTP request/],
+      [length(9), '{', /the request ended before its body did/],
+    ] as const) {
+      const socket = openSocket(port);
+      socket.end(request('POST /v1/pets', AUTHORIZATION + JSON_TYPE + fields, body));
+      const text = await untilClosed(socket);
+      expect([statusesIn(text), text]).toEqual([[400], expect.stringMatching(reason)]);
+      expect(logged.pop()).toMatchObject({ route: '/v1/pets', status: 400, error: 'invalid_request' });
+    }
+  });
+
   test('that nothing else reads leaves the connection to the next request', async () => {
     const { port, unexpectedErrors } = await start();
     const socket = openSocket(port);

@@ -25,8 +25,6 @@ export interface ServedRequest {
   readonly fields: Record<string, string>;
   /** What `respond` has made, with all its header fields. */
   response: Response | null;
-  /** What the server has sent instead of the response, for the record. */
-  rejection: Pick<RequestRecord, 'error' | 'status' | 'bytes'> | null;
   /**
    * Reads the body, which middleware may have read before. The request does not count for load shedding meanwhile: its client
    * decides how long that takes.

@@ -50,7 +50,7 @@ export interface Exchange {
   readonly middleware: Middleware;
   /** Rejects requests with 503 while too many are in flight. */
   readonly shedLoad: Middleware;
-  /** The response to a request that the application does not get, or that the server rejects while the application serves it. */
+  /** The response to a request that the application does not get. */
   reject(error: unknown, sender: Sender): Reply;
 }
 
@@ -108,11 +108,9 @@ export function createExchange({
         record,
         fields: fieldsOf(record),
         response: null,
-        rejection: null,
         readBody,
       };
       c.set('served', served);
-      incoming.served = served;
       inFlight += 1;
       unrecorded += 1;
       try {
@@ -128,7 +126,7 @@ export function createExchange({
       record.key = c.get('key') ?? null;
       record.route = routeOf(c);
       await endOfTurn();
-      notify(Object.assign(record, served.rejection));
+      notify(record);
       unrecorded -= 1;
       if (unrecorded === 0) allRecorded?.resolve();
     },
@@ -137,12 +135,10 @@ export function createExchange({
       return next();
     },
     reject(error, sender) {
-      const { served } = sender;
-      const record = served?.record ?? beginRecord(sender, sender.method ?? '-', trustedProxies);
+      const record = beginRecord(sender, sender.method ?? '-', trustedProxies);
       const { status, headers, body } = errorResponse(error);
-      const rejection = { error, status, bytes: Buffer.byteLength(body) };
-      if (served !== undefined) served.rejection = rejection;
-      else notify(Object.assign(record, rejection, { route: sender.method === undefined ? UNPARSABLE : UNMATCHED }));
+      const route = sender.method === undefined ? UNPARSABLE : UNMATCHED;
+      notify(Object.assign(record, { route, error, status, bytes: Buffer.byteLength(body) }));
       return { status, headers: { ...fieldsOf(record), ...headers }, body };
     },
   };

@@ -1,5 +1,4 @@
-import type { ServedRequest } from './env.ts';
-import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE } from './errors.ts';
+import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE, HttpError } from './errors.ts';
 import { BODY_MAX_BYTES } from './messages.ts';
 
 /** A request as handlers read it: made of a Fetch API request, or by a server that has a faster way. */
@@ -16,8 +15,6 @@ export interface Incoming {
    * @throws HttpError `payload_too_large`; `invalid_request` if the body is malformed, late or cut off.
    */
   readBody(): Promise<Buffer>;
-  /** Set by the application that serves it, for the record of a rejection that the server sends meanwhile. */
-  served?: ServedRequest;
 }
 
 /** The request of a Fetch API request, whose body is counted while it is read. */
@@ -39,7 +36,7 @@ export function fromFetch(request: Request): Incoming {
           chunks.push(chunk);
         }
       } catch (error) {
-        throw error === BODY_IS_TOO_LARGE ? error : BODY_IS_INCOMPLETE;
+        throw error instanceof HttpError ? error : BODY_IS_INCOMPLETE;
       }
       return Buffer.concat(chunks);
     },

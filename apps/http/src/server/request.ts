@@ -1,5 +1,5 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
-import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE } from '../app/errors.ts';
+import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE, HttpError } from '../app/errors.ts';
 import { BODY_MAX_BYTES } from '../app/messages.ts';
 
 /** How many chunks a body that is kept may have: each costs more than its bytes. A connection with more is closed. */
@@ -38,7 +38,7 @@ export class NodeRequest extends IncomingMessage {
     if (declared > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
     // No body was declared.
     if (this.readableEnded) return Buffer.alloc(0);
-    if (this.destroyed) throw BODY_IS_INCOMPLETE;
+    if (this.destroyed) throw this.#bodyError;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     // Copy into one buffer: thousands of one-byte chunk objects cost 100 times their bytes.
     const body = Buffer.allocUnsafe(declared);
@@ -57,10 +57,28 @@ export class NodeRequest extends IncomingMessage {
     };
     const end = () => {
       if (this.readableEnded) resolve(body.subarray(0, length));
-      else reject(BODY_IS_INCOMPLETE);
+      else reject(this.#bodyError);
     };
     this.on('data', keep);
     for (const event of ['end', 'error', 'close']) this.on(event, end);
     return promise;
+  }
+
+  /** Ends a body that is incomplete with an error for its readers; the connection stays open for the response. */
+  rejectBody(error: HttpError): void {
+    if (this.complete || this.destroyed) return;
+    // Without a listener the error would end the process.
+    this.on('error', () => {});
+    this.destroy(error);
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    // Node's own closes the connection.
+    if (error instanceof HttpError) callback(error);
+    else super._destroy(error, callback);
+  }
+
+  get #bodyError(): Error {
+    return this.errored instanceof HttpError ? this.errored : BODY_IS_INCOMPLETE;
   }
 }

@@ -24,8 +24,8 @@ export interface ServerOptions {
   readonly port: number;
   /** Further connections are closed at once. */
   readonly maxConnections: number;
-  /** The response to bytes that the parser can't read. If they are in no body, only the address of the client is known. */
-  readonly reject: (error: HttpError, sender: NodeRequest | Pick<NodeRequest, 'clientAddress'>) => Reply;
+  /** The response to bytes that the parser can't read and that belong to no request. */
+  readonly reject: (error: HttpError, client: Pick<NodeRequest, 'clientAddress'>) => Reply;
   /** Called for each connection that is closed because there are too many, or because it sent too many requests. */
   readonly onDrop: (reason: 'connections' | 'requests') => void;
 }
@@ -122,12 +122,12 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     if (connection === undefined || !socket.writable) return;
     const { waiting, newest } = connection;
     const inBody = newest !== null && !newest.req.complete;
-    if (inBody ? waiting.length === 1 && !newest.headersSent : waiting.length === 0) {
-      const sender = inBody ? newest.req : { clientAddress: socket.remoteAddress ?? null };
-      socket.end(bytesOf(reject(parserRejection(error), sender)));
+    if (waiting.length === 0 && !inBody) {
+      socket.end(bytesOf(reject(parserRejection(error), { clientAddress: socket.remoteAddress ?? null })));
       socket.destroySoon();
-    } else if (!inBody && newest?.headersSent === false) {
-      // The bytes may be the end of a body whose Content-Length is too small.
+    } else if (newest?.headersSent === false && (!inBody || waiting.length === 1)) {
+      // The bytes are in its body, or the end of one whose Content-Length is too small.
+      newest.req.rejectBody(parserRejection(error));
       closeAfter(newest);
     } else {
       socket.destroy();
