@@ -188,11 +188,13 @@ describe('a stop', () => {
     return { ...running, ...service, creations };
   }
 
-  test('ends with 0 at its deadline although a request is not complete', async () => {
+  test('ends with 0 at its deadline although a request is not complete, and logs it as cut by the stop', async () => {
     const { process, exit, logged } = await startWithCreations({ STOP_DEADLINE_SECONDS: '1' });
     process.kill('SIGTERM');
     expect(await exit).toBe(0);
     expect(logged('stopped')).toMatchObject([{ connectionsClosed: 1 }]);
+    const cut = { route: '/v1/pets', status: 503, error: 'service_unavailable', reason: 'the service is stopping' };
+    expect(logged('request').filter(({ method }) => method === 'POST')).toMatchObject([cut]);
   });
 
   test('logs each request that has no response at its deadline', async () => {

@@ -6,7 +6,7 @@ import { requireKey } from './auth.ts';
 import { allowOrigins } from './cors.ts';
 import { docs } from './docs.ts';
 import type { Env, Middleware } from './env.ts';
-import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
+import { HttpError, JSON_TYPE, type Reply, STOPPING } from './errors.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { mcp } from './mcp.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
@@ -72,8 +72,6 @@ export interface AppOptions {
 
 /** In the order in which their routes match. */
 const OPERATIONS = [listPets, createPet, getPet] as const;
-
-const STOPPING = new HttpError('service_unavailable', CLIENT_MESSAGES.stopping);
 
 const json = (body: string): Reply => ({ status: 200, headers: JSON_TYPE, body });
 

@@ -12,7 +12,8 @@ export interface Incoming {
   /**
    * Reads the body, of which no more than {@link BODY_MAX_BYTES} are kept.
    *
-   * @throws HttpError `payload_too_large`; `invalid_request` if the body is malformed, late or cut off.
+   * @throws HttpError `payload_too_large`; `invalid_request` if the body is malformed, late or cut off; `service_unavailable`
+   * if a stop cuts it off.
    */
   readBody(): Promise<Buffer>;
 }

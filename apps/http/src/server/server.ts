@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpError, Reply } from '../app/errors.ts';
+import { type HttpError, type Reply, STOPPING } from '../app/errors.ts';
 import { bytesOf, MAX_HEADER_SIZE, parserRejection } from './rejection.ts';
 import { NodeRequest, type NodeResponse } from './request.ts';
 
@@ -147,6 +147,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
       let closedAtDeadline = 0;
       const timer = setTimeout(() => {
         closedAtDeadline = [...connections.values()].filter(({ waiting }) => waiting.length > 0).length;
+        for (const { newest } of connections.values()) newest?.req.rejectBody(STOPPING);
         server.closeAllConnections();
       }, deadline);
       // 0 drops every new connection.
