@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { behindProxy, storageContract } from '../src/index.ts';
+import { openStorage } from './broken/adapter.ts';
 import { BUGS } from './broken/bugs.ts';
 
 /** The result of a test in the JSON report. */
@@ -45,12 +45,12 @@ describe('the contract', () => {
 });
 
 test('the contract needs an outage, or that none is tested', () => {
-  const adapter = { freshPlace: () => null, open: createMemoryStorage, outages: {} };
+  const adapter = { freshPlace: () => 'zoo', open: openStorage, outages: {} };
   expect(() => storageContract('no outage', adapter)).toThrow("outages is empty: name one, or write 'not tested'");
 });
 
 test('a place behind a proxy needs a URL with a port', async () => {
-  const { freshPlace } = behindProxy({ freshPlace: () => 'zoo', open: createMemoryStorage });
+  const { freshPlace } = behindProxy({ freshPlace: () => 'zoo', open: openStorage });
   const rule = 'freshPlace must return a URL with a port, so that a proxy can lead there: "zoo"';
   await expect(freshPlace()).rejects.toThrow(rule);
 });

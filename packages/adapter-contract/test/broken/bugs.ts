@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUDGET, createBatches, withTimeout } from '@animal-store/adapter-kit';
-import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { type ApiKey, DomainError, LIMITS, type Pet } from '@animal-store/domain';
 import {
   type ApiKeyRepository,
@@ -13,18 +12,20 @@ import {
   type StoredPet,
   unavailable,
 } from '@animal-store/domain/ports';
-import { onTestFinished } from 'vitest';
-import { failureOf } from '../../src/calls.ts';
-import { type ArchivedStorage, CLOSED, CREDENTIALS, execute, placeAt, type RemoteOptions } from './remote-storage.ts';
+import { CLOSED, type CopiedStorage, type Options, openStorage } from './adapter.ts';
+import { newPlace, operationsOn, placeAt } from './engine.ts';
+
+/** In the URL of each place, as Basic authentication sends them. */
+export const CREDENTIALS = 'zoo:the-password-of-the-zoo';
 
 /** What a wrong adapter does instead of the right one. */
-type Change = (storage: ArchivedStorage, url: string) => Partial<ArchivedStorage>;
+type Change = (storage: CopiedStorage, url: string) => Partial<CopiedStorage>;
 
 /** What a cluster does, and an emulator doesn't. */
 export type Behind = 'a replica that lags' | 'an engine under load';
 
 /** A bug that an author has made. */
-interface Bug extends RemoteOptions {
+interface Bug extends Options {
   /** The test that finds it. */
   readonly foundBy: string;
   /** What the failure says. */
@@ -42,7 +43,7 @@ const isBehind = (url: string) => new URL(url).search !== '';
 /** Changes one method of a port. */
 const method =
   <Port extends object>(port: 'pets' | 'keys' | 'archive') =>
-  <M extends keyof Port>(name: M, change: (right: Port[M], storage: ArchivedStorage, url: string) => Port[M]): Change =>
+  <M extends keyof Port>(name: M, change: (right: Port[M], storage: CopiedStorage, url: string) => Port[M]): Change =>
   (storage, url) => {
     const methods = storage[port] as unknown as Port;
     return { [port]: { ...methods, [name]: change(methods[name], storage, url) } };
@@ -53,10 +54,11 @@ const ofKeys = method<ApiKeyRepository>('keys');
 const ofArchive = method<PetArchive>('archive');
 
 const both =
-  (one: Change, other: Change): Change =>
+  (...changes: readonly Change[]): Change =>
   (storage, url) => {
-    const changed = { ...storage, ...one(storage, url) };
-    return { ...changed, ...other(changed, url) };
+    let changed = storage;
+    for (const change of changes) changed = { ...changed, ...change(changed, url) };
+    return changed;
   };
 
 const idempotency = (change: (idempotency: Idempotency) => Partial<Idempotency>): Change =>
@@ -94,11 +96,7 @@ async function firstOfPartitions(archive: PetArchive, after: bigint): Promise<re
 
 /** Restores pets. The counter of ids stays as it was during the restore, and afterwards if it resolves to true. */
 function counterBehind(
-  restoring: (
-    stored: readonly StoredPet[],
-    restore: PetArchive['restore'],
-    storage: ArchivedStorage,
-  ) => Promise<boolean>,
+  restoring: (stored: readonly StoredPet[], restore: PetArchive['restore'], storage: CopiedStorage) => Promise<boolean>,
 ): Change {
   return (storage, url) => {
     let behind: bigint | undefined;
@@ -144,27 +142,34 @@ const idBefore = (id: string) => (BigInt(`0x${id}`) - 1n).toString(16).padStart(
 
 /** Goes on at an empty place if its own was lost. */
 const createdAnew: Change = (storage, url) => {
-  const another = createMemoryStorage();
+  const another = operationsOn(newPlace());
   const isLost = () => placeAt(url).isLost;
   const ports = mapPorts(storage, (method, name) => {
     const [port, member] = name.split('.') as ['pets', 'add'];
     return (...given) => (isLost() ? (another[port][member] as unknown as typeof method)(...given) : method(...given));
   });
-  return { ...ports, ready: () => (isLost() ? another.ready() : storage.ready()) };
+  return { ...ports, ready: () => (isLost() ? another.place.ready() : storage.ready()) };
 };
 
 /** Only a key that was used before has a use to write back. */
-const writingBackUses = ofKeys('revoke', (revoke, { keys }, url) => async (id, at) => {
+const writingBackUses = ofKeys('revoke', (revoke, { keys, place }) => async (id, at) => {
   const [read] = await keys.list({ after: idBefore(id), limit: 1 });
   const revoked = await revoke(id, at);
   const used = read?.id === id ? read.lastUsedAt : null;
-  if (used !== null) execute(url, `UPDATE api_keys SET last_used_at = ${used} WHERE id = '${id}'`);
+  if (used !== null) await place.change('keys', id, { lastUsedAt: used });
   return revoked;
+});
+
+/** Writes the whole record that it has read. */
+const wholeUses = ofKeys('recordUse', (record, { keys, place }) => async (id, lastUsedAt) => {
+  const [read] = await keys.list({ after: idBefore(id), limit: 1 });
+  await record(id, lastUsedAt);
+  if (read?.id === id) await place.change('keys', id, { revokedAt: read.revokedAt });
 });
 
 /** A call of several requests. */
 const goingOn =
-  <Given extends unknown[], R>(call: (...given: Given) => Promise<R>, { ready }: ArchivedStorage) =>
+  <Given extends unknown[], R>(call: (...given: Given) => Promise<R>, { ready }: CopiedStorage) =>
   (...given: Given) => {
     const created = (async () => {
       for (let requests = 0; requests < 3; requests += 1) await ready();
@@ -341,14 +346,38 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'A wait keeps no process alive': {
     foundBy:
       'one of which creates the first pet of a new place, and closes during calls, ends with code 0 and its result',
+    change: ofPets(
+      'add',
+      (add) =>
+        (...given) =>
+          sleep(50, null, { ref: false }).then(() => add(...given)),
+    ),
   },
   'Calls in flight are forgotten when it is closed': {
     message: /ended with code 13/,
     foundBy:
       'one of which creates the first pet of a new place, and closes during calls, ends with code 0 and its result',
+    change({ close, ...storage }) {
+      let isClosed = false;
+      const ports = mapPorts(storage, (method) => (...given) => {
+        const unlessClosed = async () => isClosed && new Promise<never>(() => {});
+        return method(...given).finally(unlessClosed);
+      });
+      return {
+        ...ports,
+        close() {
+          isClosed = true;
+          return close();
+        },
+      };
+    },
   },
   'The wait for another connection keeps no process alive': {
     foundBy: 'keeps another process alive until its creation has a result or is unavailable, and then lets it end',
+    change: ofPets('add', (add, { ready }) => {
+      const connected = (): Promise<void> => ready().catch(() => sleep(100, null, { ref: false }).then(connected));
+      return (...given) => connected().then(() => add(...given));
+    }),
   },
   'Holder and key are joined by a mark': {
     foundBy: 'distinguishes keys and holders that differ in one character',
@@ -431,9 +460,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'A timer that keeps no process alive goes on after close': {
     foundBy: 'leaves no timer behind once it is closed, also none that keeps no process alive',
-    change: () => {
-      const timer = setInterval(() => {}, 1_000).unref();
-      onTestFinished(() => clearInterval(timer));
+    change() {
+      setTimeout(() => {}, 60_000).unref();
       return {};
     },
   },
@@ -456,7 +484,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'A pet that an operator deleted is not created again': {
     foundBy: 'creates a pet again that an operator has deleted',
     change: ofPets('add', (add, _, url) => async (pet, key) => {
-      const name = `${placeAt(url).file} ${JSON.stringify(key)}`;
+      const name = `${url} ${JSON.stringify(key)}`;
       const creation = earlierCreations.get(name) ?? (await add(pet, key));
       if (key !== undefined && creation !== null) earlierCreations.set(name, { ...creation, created: false });
       return creation;
@@ -464,9 +492,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'A counter that is behind overwrites a pet': {
     foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
-    change: ofPets('add', (add, _, url) => async (pet, key) => {
+    change: ofPets('add', (add, { place }, url) => async (pet, key) => {
       if (!placeAt(url).isCounterBack) return add(pet, key);
-      execute(url, `UPDATE pets SET name = '${pet.name}' WHERE id = 1`);
+      await place.change('pets', 1n, { name: pet.name });
       return { pet: { id: 1n, ...pet }, created: true };
     }),
   },
@@ -555,7 +583,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'A new connection makes a lost place anew': {
     foundBy: 'notices that its place was lost while it runs, and works again once it is back',
     change: ofPets('add', (add, _, url) => {
-      const another = createMemoryStorage().pets;
+      const another = operationsOn(newPlace()).pets;
       let isNew = false;
       return async (...given) => {
         if (isNew && placeAt(url).isLost) return another.add(...given);
@@ -583,26 +611,13 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'A use is recorded by writing the whole record of the API key': {
     foundBy: 'keeps a revocation and a use, whichever begins first, and whenever the other begins',
-    change: ofKeys('recordUse', (record, { keys }, url) => async (id, lastUsedAt) => {
-      const [read] = await keys.list({ after: idBefore(id), limit: 1 });
-      await record(id, lastUsedAt);
-      if (read?.id === id) execute(url, `UPDATE api_keys SET revoked_at = ${read.revokedAt} WHERE id = '${id}'`);
-    }),
+    change: wholeUses,
   },
   'A use writes the whole record of the API key, under a lock of the process': {
     foundBy: 'keep each use of an API key in one, and each revocation in the other',
     change: both(
-      ofKeys(
-        'recordUse',
-        (record, { keys }, url) =>
-          (id, lastUsedAt) =>
-            locked(id, async () => {
-              const [read] = await keys.list({ after: idBefore(id), limit: 1 });
-              await record(id, lastUsedAt);
-              if (read?.id === id)
-                execute(url, `UPDATE api_keys SET revoked_at = ${read.revokedAt} WHERE id = '${id}'`);
-            }),
-      ),
+      wholeUses,
+      ofKeys('recordUse', (record) => (id, at) => locked(id, () => record(id, at))),
       ofKeys('revoke', (revoke) => (id, at) => locked(id, () => revoke(id, at))),
     ),
   },
@@ -665,15 +680,14 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'A creation that fails between two requests leaves its pet without its idempotency key': {
     foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a creation',
-    change: ofPets('add', (add, { archive, ready }, url) => async (pet, key) => {
+    change: ofPets('add', (add, { archive, place, ready }) => async (pet, key) => {
       const end = performance.now() + BUDGET.call;
       const stored = key && (await archive.read(0n, 1_000)).some(({ idempotency }) => idempotency?.key === key.key);
       if (key === undefined || stored) return add(pet, key);
       const creation = await add(pet);
       await ready();
       if (performance.now() > end) throw unavailable();
-      const set = 'UPDATE pets SET (idempotency_holder, idempotency_key, idempotency_fingerprint) =';
-      execute(url, `${set} ('${key.holder}', '${key.key}', '${key.fingerprint}') WHERE id = ${creation?.pet.id}`);
+      await place.change('pets', creation?.pet.id, { idempotency: key });
       return creation;
     }),
   },
@@ -696,9 +710,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'A restore overwrites a stored pet': {
     foundBy: 'leaves out pets whose id or idempotency key is stored',
-    change: ofArchive('restore', (restore, _, url) => async (stored) => {
+    change: ofArchive('restore', (restore, { place }) => async (stored) => {
       await restore(stored);
-      for (const { id, name } of stored) execute(url, `UPDATE pets SET name = '${name}' WHERE id = ${id}`);
+      for (const { id, name } of stored) await place.change('pets', id, { name });
     }),
   },
   'The archive reads pets in the order of their creation': {
@@ -710,11 +724,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'A repetition stores the pet again, with the time of now': {
     foundBy: 'reads pets with the idempotency keys and the times of their creation, page by page',
-    change: ofPets('add', (add, _, url) => async (...given) => {
+    change: ofPets('add', (add, { place }) => async (...given) => {
       const creation = await add(...given);
-      if (creation?.created === false) {
-        execute(url, `UPDATE pets SET created_at = ${Date.now()} WHERE id = ${creation.pet.id}`);
-      }
+      if (creation?.created === false) await place.change('pets', creation.pet.id, { createdAt: Date.now() });
       return creation;
     }),
   },
@@ -733,28 +745,16 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'An idempotency key is looked up, then stored, under a lock of the process': {
     foundBy: 'create one pet for each of 50 idempotency keys that both are given at once',
-    change: ofPets('add', (add, { archive }, url) => {
-      const locks = new Map<string, Promise<unknown>>();
-      return (pet, key) => {
-        if (key === undefined) return add(pet);
-        const addAlone = async () => {
-          const stored = await archive.read(0n, 1_000);
-          if (stored.some(({ idempotency }) => idempotency?.key === key.key)) return add(pet, key);
-          await sleep(50);
-          const creation = await add(pet);
-          const set = 'UPDATE pets SET (idempotency_holder, idempotency_key, idempotency_fingerprint) =';
-          // Without a condition: the last process has the key.
-          execute(
-            url,
-            `${set} (NULL, NULL, NULL) WHERE idempotency_key = '${key.key}';
-            ${set} ('${key.holder}', '${key.key}', '${key.fingerprint}') WHERE id = ${creation?.pet.id}`,
-          );
-          return creation;
-        };
-        const created = Promise.resolve(locks.get(key.key)).then(addAlone, addAlone);
-        locks.set(key.key, created);
-        return created;
-      };
+    change: ofPets('add', (add, { archive, place }, url) => (pet, key) => {
+      if (key === undefined) return add(pet);
+      return locked(`${url} ${key.key}`, async () => {
+        const stored = await archive.read(0n, 1_000);
+        if (stored.some(({ idempotency }) => idempotency?.key === key.key)) return add(pet, key);
+        await sleep(50);
+        const creation = await add(pet);
+        await place.change('pets', creation?.pet.id, { idempotency: key });
+        return creation;
+      });
     }),
   },
   'Items that the engine did not process are left out of a restore': {
@@ -793,17 +793,15 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       const keys = new Map<string, Idempotency>();
       const nameIn = ({ id, name }: Pet) => `${id} ${name}`;
       const changed = both(
-        ofArchive('restore', (restore) => async (stored) => {
-          const updates = stored.flatMap(({ idempotency, ...pet }) => {
-            if (idempotency === undefined) return [];
-            keys.set(nameIn(pet), idempotency);
-            const { holder, key, fingerprint } = idempotency;
-            return `UPDATE pets SET (idempotency_holder, idempotency_key, idempotency_fingerprint) =
-              ('${holder}', '${key}', '${fingerprint}') WHERE id = ${pet.id} AND name = '${pet.name}'`;
-          });
+        ofArchive('restore', (restore, { place, ready }) => async (stored) => {
           await restore(stored.map(({ idempotency: _, ...pet }) => pet));
-          await storage.ready();
-          execute(url, `BEGIN; ${updates.join(';')}; COMMIT`);
+          await ready();
+          for (const { idempotency, ...pet } of stored) {
+            if (idempotency === undefined) continue;
+            keys.set(nameIn(pet), idempotency);
+            if ((await storage.pets.find(pet.id))?.name === pet.name)
+              await place.change('pets', pet.id, { idempotency });
+          }
         }),
         ofArchive('read', (read) => async (after, limit) => {
           return (await read(after, limit)).map((pet) => {
@@ -834,11 +832,11 @@ export const BUGS: Readonly<Record<string, Bug>> = {
           for (let done = 0; done < stored.length; done += 100) await restore(stored.slice(done, done + 100));
           last = undefined;
         }),
-        ofPets('add', (add) => async (...given) => {
+        ofPets('add', (add, { place }) => async (...given) => {
           const creation = await add(...given);
           if (last === undefined || !creation?.created) return creation;
           const id = last + 1n;
-          execute(url, `UPDATE pets SET id = ${id} WHERE id = ${creation.pet.id}`);
+          await place.change('pets', creation.pet.id, { id });
           return { ...creation, pet: { ...creation.pet, id } };
         }),
       );
@@ -868,9 +866,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'A second record with the same digest resets the last use': {
     foundBy: 'ignores a second record with the same digest',
-    change: ofKeys('add', (add, _, url) => async (key) => {
+    change: ofKeys('add', (add, { place }) => async (key) => {
       await add(key);
-      execute(url, `UPDATE api_keys SET last_used_at = ${key.lastUsedAt} WHERE id = '${key.id}'`);
+      await place.change('keys', key.id, { lastUsedAt: key.lastUsedAt });
     }),
   },
   'A page of API keys begins one late after an id that ends with f': {
@@ -896,7 +894,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: 'finds and lists an API key with its revocation, or rejects, wherever its connection breaks',
     change: ofKeys('list', (list, { ready }) => async (selection) => {
       const page = await list(selection);
-      const isRead = await failureOf(ready).then((failure) => failure === null);
+      const isRead = await ready().then(
+        () => true,
+        () => false,
+      );
       return page.map((key) => (isRead ? key : { ...key, revokedAt: null }));
     }),
   },
@@ -904,7 +905,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: 'finds and lists an API key with its revocation, or rejects, wherever its connection breaks',
     change: ofKeys('find', (find, { ready }) => async (digest) => {
       const key = await find(digest);
-      return key && ((await failureOf(ready)) === null ? key : { ...key, revokedAt: null });
+      return ready().then(
+        () => key,
+        () => key && { ...key, revokedAt: null },
+      );
     }),
   },
   'An API key is listed only if its record was new': {
@@ -928,9 +932,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: PARTIAL,
     message: /^AssertionError: a partition: pets.list: /,
     change: ofPets('list', (list, _, url) => async (selection) => {
-      const { isPartAway, storage } = placeAt(url);
-      if (!isPartAway) return list(selection);
-      return (await storage.pets.list(selection)).filter(({ id }) => id % 3n > 0n);
+      const place = placeAt(url);
+      if (!place.isPartAway) return list(selection);
+      return (await operationsOn(place).pets.list(selection)).filter(({ id }) => id % 3n > 0n);
     }),
   },
   'A pet of a partition that is away is not found': {
@@ -996,3 +1000,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
 };
+
+/** Opens a copy of the storage at the place of a URL, also in another process. */
+export function openCopy({ url, bug }: { readonly url: string; readonly bug: string }): CopiedStorage {
+  const { change, ...options } = BUGS[bug] ?? {};
+  const storage = openStorage(url, options);
+  return { ...storage, ...change?.(storage, url) };
+}

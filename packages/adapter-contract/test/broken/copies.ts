@@ -7,17 +7,8 @@ import {
   type StorageUnderTest,
   storageContract,
 } from '../../src/index.ts';
-import { BUGS } from './bugs.ts';
-import {
-  CREDENTIALS,
-  execute,
-  lock,
-  openRemoteStorage,
-  PASSWORD,
-  type Place,
-  placeAt,
-  startServer,
-} from './remote-storage.ts';
+import { BUGS, CREDENTIALS, openCopy } from './bugs.ts';
+import { type Place, placeAt, startEngine } from './engine.ts';
 
 const { PART, PARTS } = process.env;
 
@@ -27,42 +18,18 @@ const changed = (begin: Partial<Place>, end: Partial<Place>): Outage<ProxiedPlac
   end: ({ url }) => void Object.assign(placeAt(url), end),
 });
 
-const locks = new Map<string, () => void>();
-
-/** Another program keeps the file of a place locked for writing. */
-const locked: Outage<ProxiedPlace> = {
-  begin: ({ url }) => void locks.set(url, lock(url)),
-  end: ({ url }) => locks.get(url)?.(),
-};
-
-const SQLITE = { module: import.meta.resolve('@animal-store/adapter-sqlite'), name: 'createSqliteStorage' };
-const OTHER = new URL('another-process.ts', import.meta.url).href;
-
-/** What another process opens, by the bug. */
-const OTHERS: Readonly<Record<string, { readonly module: string; readonly name: string }>> = {
-  'A wait keeps no process alive': { module: OTHER, name: 'createWaitingStorage' },
-  'Calls in flight are forgotten when it is closed': { module: OTHER, name: 'createForgettingStorage' },
-  'The wait for another connection keeps no process alive': { module: OTHER, name: 'createRetryingStorage' },
-  'An idempotency key is looked up, then stored, under a lock of the process': {
-    module: OTHER,
-    name: 'createConnectingStorage',
-  },
-};
+const freshPlace = await startEngine(CREDENTIALS);
+const PASSWORD = CREDENTIALS.replace('zoo:', '');
+const module = new URL('bugs.ts', import.meta.url).href;
 
 function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
-  const { outage = 'cut', behind, change, ...options } = BUGS[bug] ?? {};
+  const { outage = 'cut', behind } = BUGS[bug] ?? {};
+  const flags = ['--conditions=@animal-store/source'];
   const proxied = behindProxy({
-    freshPlace: startServer,
-    open(url) {
-      const storage = openRemoteStorage(url, options);
-      return { ...storage, ...change?.(storage, url) };
-    },
-    inAnotherProcess: (url) => ({
-      ...(OTHERS[bug] ?? SQLITE),
-      options: { file: placeAt(url).file, port: Number(new URL(url).port) },
-      flags: ['--conditions=@animal-store/source'],
-    }),
-    misconfiguredPlaces: async () => [(await startServer()).replace(`:${PASSWORD}`, ''), 'zoo'],
+    freshPlace,
+    open: (url) => openCopy({ url, bug }),
+    inAnotherProcess: (url) => ({ module, name: 'openCopy', options: { url, bug }, flags }),
+    misconfiguredPlaces: () => [freshPlace().replace(`:${PASSWORD}`, ''), 'zoo'],
   });
   return {
     ...proxied,
@@ -71,14 +38,19 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
     // One of them, because each takes seconds.
     outages: bug === 'none' ? proxied.outages : { [outage]: proxied.outages[outage] },
     partialOutages: { 'a partition': changed({ isPartAway: true }, { isPartAway: false }) },
-    waits: { locked },
+    waits: {
+      locked: {
+        begin: ({ url }) => void Object.assign(placeAt(url), { lock: Promise.withResolvers() }),
+        end: ({ url }) => placeAt(url).lock?.resolve(),
+      },
+    },
     laterFormat: changed({ format: 3 }, { format: 1 }),
     losses: { 'taken away': { line: /^the place was lost$/, ...changed({ isLost: true }, { isLost: false }) } },
-    deletePet: ({ url }, id) => execute(url, `DELETE FROM pets WHERE id = ${id}`),
-    setCounterBack({ url }) {
-      execute(url, 'DELETE FROM sqlite_sequence');
-      placeAt(url).isCounterBack = true;
+    deletePet({ url }, id) {
+      const place = placeAt(url);
+      place.pets = place.pets.filter((pet) => pet.id !== id);
     },
+    setCounterBack: ({ url }) => void Object.assign(placeAt(url), { lastId: 0n, isCounterBack: true }),
     secrets: [PASSWORD, CREDENTIALS],
   };
 }

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+import { BUDGET, createResource, timeLeft, withTimeout } from '@animal-store/adapter-kit';
+import { checkFormat, type Storage, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { type Call, fromLine, LOST, newPlace, type Operations, operationsOn, type Response, toLine } from './engine.ts';
+
+/** A storage at a place of the engine, with what only a wrong one does. */
+export type CopiedStorage = Storage & Operations;
+
+/** The message of a connection that breaks. */
+export const CLOSED = 'the connection was closed';
+
+/** The methods of the engine, each by its name. */
+function operationsBy(send: (port: string, method: string, given: readonly unknown[]) => unknown): Operations {
+  const ports = Object.entries(operationsOn(newPlace())).map(([port, methods]) => {
+    const sent = Object.keys(methods).map((method) => [method, (...given: unknown[]) => send(port, method, given)]);
+    return [port, Object.fromEntries(sent)];
+  });
+  return Object.fromEntries(ports);
+}
+
+type Connection = Awaited<ReturnType<typeof connectTo>>;
+
+async function connectTo({ port, hostname, pathname: path }: URL) {
+  const socket = connect(Number(port), hostname);
+  const waiting = new Map<number, (response: Response) => void>();
+  const { promise: end, reject } = Promise.withResolvers<never>();
+  end.catch(() => {});
+  socket.on('error', () => {}).on('close', () => reject(new Error(CLOSED)));
+  createInterface({ input: socket })
+    .on('line', (line) => {
+      const response: Response = fromLine(line);
+      waiting.get(response.number)?.(response);
+      waiting.delete(response.number);
+    })
+    .on('error', () => {});
+  let number = 0;
+
+  async function send(call: Omit<Call, 'number' | 'path'>): Promise<unknown> {
+    number += 1;
+    const { promise: response, resolve } = Promise.withResolvers<Response>();
+    waiting.set(number, resolve);
+    socket.write(toLine({ number, path, ...call }));
+    const { result, error } = await Promise.race([response, end]);
+    if (error === undefined) return result;
+    throw error.message === LOST ? new StorageMisconfigured(LOST) : error;
+  }
+
+  const close = () => socket.destroy();
+  try {
+    await Promise.race([once(socket, 'connect'), end]);
+    const format = send({ port: 'place', method: 'format', given: [], timeout: BUDGET.driver });
+    checkFormat('the place', (await withTimeout(format, BUDGET.driver)) as number, 1);
+    return { send, close };
+  } catch (failure) {
+    close();
+    throw failure;
+  }
+}
+
+/** What a bug changes without a function of its own. */
+export interface Options {
+  /** In milliseconds. */
+  readonly timeout?: number;
+  readonly replacesSilentConnections?: boolean;
+}
+
+/** Opens a storage at the place of a URL. */
+export function openStorage(text: string, options: Options = {}): CopiedStorage {
+  const { timeout = BUDGET.call, replacesSilentConnections = true } = options;
+  if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
+  const url = new URL(text);
+  if (url.password === '') throw new StorageMisconfigured('the URL must have a password');
+  const isTimeout = (failure: unknown) => (failure as Error).name === 'TimeoutError';
+  const { call, close } = createResource<Connection>({
+    open: () => connectTo(url),
+    close: (connection) => connection.close(),
+    isLost: (failure) => (isTimeout(failure) ? replacesSilentConnections : (failure as Error).message === CLOSED),
+    // What the engine rejects is a defect of the call.
+    toPortError: (failure) =>
+      failure instanceof TypeError || failure instanceof RangeError ? failure : unavailable(failure),
+    timeout,
+  });
+  const operations = operationsBy((port, method, given) =>
+    call(({ connection, deadline }) => connection.send({ port, method, given, timeout: timeLeft(deadline) })),
+  );
+  const { ready } = operations.place;
+  return { ...operations, ready, location: url.host, close, [Symbol.asyncDispose]: close };
+}
