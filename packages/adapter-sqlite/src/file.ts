@@ -1,5 +1,14 @@
-import { closeSync, existsSync, openSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { unusable } from './failures.ts';
 
@@ -32,8 +41,15 @@ export function pathOf(file: string): string {
   return resolve(file);
 }
 
-/** The path without links: the log lies beside the file, not beside a link. If there is no file, the path as it was given. */
-export const realPathOf = (path: string): string => (existsSync(path) ? realpathSync.native(path) : path);
+/** The path without links: the log lies beside the file, not beside a link. A link to nothing is replaced by what it names. */
+export function realPathOf(path: string): string {
+  if (existsSync(path)) return realpathSync.native(path);
+  try {
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    return path;
+  }
+}
 
 /**
  * Creates a file that doesn't exist; SQLite gives `-wal` and `-shm` its mode. The write-ahead log needs memory that all
@@ -42,6 +58,7 @@ export const realPathOf = (path: string): string => (existsSync(path) ? realpath
  * @throws StorageMisconfigured if the file can't hold a database.
  */
 export function createFile(path: string): void {
+  requireNoLogAlone(path);
   // This opens new files only: closing one that a connection of this process has open would drop the connection's locks
   // (POSIX advisory locks, https://sqlite.org/howtocorrupt.html, 2.2). 'a' follows a link to a file that doesn't exist.
   for (const flags of ['wx', 'a']) {
@@ -56,18 +73,23 @@ export function createFile(path: string): void {
 
 /** @throws StorageMisconfigured if there is no file, or it can't hold a database. */
 export function requireFile(path: string): void {
-  // Before the file: a process that creates both writes the file first.
-  const log = statSync(`${realPathOf(path)}-wal`, { throwIfNoEntry: false });
+  requireNoLogAlone(path);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw new StorageMisconfigured(`there is no file ${path} that this user may see`);
   if (!stat.isFile()) throw unusable(path, 'it must be a regular file');
-  // SQLite deletes the log of an empty file.
-  if (stat.size === 0 && log !== undefined && log.size > 0) throw unusable(path, LOG_ALONE);
   // Each name of a file has a log of its own (https://sqlite.org/howtocorrupt.html, 2.5).
   if (stat.nlink > 1) throw unusable(path, HARD_LINK);
   if (isMounted(realPathOf(path))) throw unusable(path, 'it is mounted without its log: mount its folder instead');
   const network = NETWORK_FILE_SYSTEMS.get(statfsSync(path).type);
   if (network !== undefined) throw unusable(path, `it is on a network (${network}): put it on a local disk`);
+}
+
+/** @throws StorageMisconfigured if a log has lost its file: SQLite deletes the log of an empty one. */
+function requireNoLogAlone(path: string): void {
+  const log = `${realPathOf(path)}-wal`;
+  // Before the file: a process that creates both writes the file first.
+  const hasLog = existsSync(log) && statSync(log, { throwIfNoEntry: false })?.size !== 0;
+  if (hasLog && !statSync(path, { throwIfNoEntry: false })?.size) throw unusable(path, LOG_ALONE);
 }
 
 /** A database, and the devices and inodes of its files when it was opened. */
