@@ -1,6 +1,6 @@
 import { createReadStream, openSync, statSync } from 'node:fs';
 import type { Backup } from '@animal-store/domain/ports';
-import { toPortError, unusable, whenUnlocked } from './failures.ts';
+import { isDamage, isRejection, toPortError, unusable, whenUnlocked } from './failures.ts';
 import { pathOf, realPathOf, requireFile } from './file.ts';
 import { createPartial } from './partial.ts';
 import { checkSchema, connect, type Database, isWhole } from './schema.ts';
@@ -25,6 +25,8 @@ export async function backupFile(file: string): Promise<Backup> {
     const content = createReadStream('', { fd: openSync(copy.path, 'r'), highWaterMark: 2 ** 20 });
     return { size: statSync(copy.path).size, content };
   } catch (error) {
-    throw toPortError(path, error);
+    // Such as a collation of an administrator's index, which only the program that made it has.
+    if (!isRejection(error) || isDamage(error)) throw toPortError(path, error);
+    throw unusable(path, `SQLite cannot copy it: ${error.message}`, { cause: error });
   }
 }

@@ -2,8 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { type Call, createStorage } from '@animal-store/adapter-kit';
-import type { Storage } from '@animal-store/domain/ports';
+import { type Storage, unavailable } from '@animal-store/domain/ports';
 import { archive } from './archive.ts';
+import { isDamage, isRejection } from './failures.ts';
 import { pathOf, realPathOf, requireFile } from './file.ts';
 import { keys } from './keys.ts';
 import { createOpening, type File, openAtStart, write } from './open.ts';
@@ -33,6 +34,14 @@ export async function createSqliteStorage({ file, create = true }: SqliteStorage
   if (!(create || existsSync(path))) requireFile(path);
   const opening = createOpening(path);
   const opened = await openAtStart(opening, create);
-  const ready = async (call: Call<File>) => void (await write(call, ...TRY_CREATING));
   return createStorage({ ...opening, pets, keys, archive, ready, location: realPathOf(path) }, opened);
+}
+
+async function ready(call: Call<File>): Promise<void> {
+  try {
+    await write(call, ...TRY_CREATING);
+  } catch (error) {
+    // No id is left, or something of an administrator rejects every pet.
+    throw isRejection(error) && !isDamage(error) ? unavailable(error) : error;
+  }
 }

@@ -42,10 +42,16 @@ const restore = (copy: Buffer, file: string, skippedIds = 1_000_000n) =>
 const contents = (file: string) =>
   readdirSync(dirname(file), { recursive: true }).map((name) => {
     const path = join(dirname(file), String(name));
-    return [name, statSync(path).isFile() && readFileSync(path, 'latin1')];
+    return [name, statSync(path, { throwIfNoEntry: false })?.isFile() && readFileSync(path, 'latin1')];
   });
 
 const namesIn = async (file: string) => (await everyPage((await storageAt(file)).pets)).map(({ name }) => name);
+
+/** Adds a table whose collation only the program knows that made it. */
+function addForeignCollation(file: string): void {
+  execute("CREATE TABLE zoos (name TEXT UNIQUE COLLATE NOCASE); INSERT INTO zoos VALUES ('a'), ('b')")(file);
+  writeFileSync(file, readFileSync(file, 'latin1').replace('NOCASE', 'ZOOZOO'), 'latin1');
+}
 
 /** A file and the log that a killed process leaves. */
 async function killed(pets: number): Promise<string> {
@@ -118,6 +124,11 @@ describe('a backup', () => {
     ['is damaged', (file) => writeFileSync(file, readFileSync(file).fill(0x5a, 4_096, 12_288)), /it is damaged/],
     ['is of another program', execute('PRAGMA application_id = 7'), /another program/],
     ['has another format', execute('PRAGMA user_version = 2'), /start a newer version/],
+    [
+      'has a collation of another program',
+      addForeignCollation,
+      /SQLite cannot copy it: no such collation sequence: ZOOZOO$/,
+    ],
   ])('fails with one line, and leaves nothing, if the file %s', async (_, make, line) => {
     const file = await fileWith(100);
     make(file);
@@ -323,11 +334,13 @@ describe('a restore', () => {
       const file = await killed(3);
       const [copy, original] = [await backup(await fileWith(1)), readFileSync(file)];
       lose(file);
+      const left = contents(file);
       for (const use of [restore.bind(null, copy), openAt, backup]) {
         await expect(use(file + suffix)).rejects.toMatchObject({
           name: 'StorageMisconfigured',
           message: expect.stringMatching(/its log \(-wal\) is not: put the file back, or move the log away$/),
         });
+        expect(contents(file)).toEqual(left);
       }
       writeFileSync(file, original);
       expect(await namesIn(file)).toEqual(['Max', 'Max', 'Max']);

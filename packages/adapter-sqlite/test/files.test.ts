@@ -109,6 +109,31 @@ test('a hard link, tables and indexes that an administrator makes are no outage'
   await other.ready();
 });
 
+test.each<[string, string, RegExp]>([
+  [
+    'the last id was assigned',
+    'INSERT INTO pets (id, name, category_id, created_at) VALUES (9007199254740991, 1, 1, 0)',
+    /^CHECK/,
+  ],
+  [
+    'a trigger rejects every pet',
+    "CREATE TRIGGER own BEFORE INSERT ON pets BEGIN SELECT raise(ABORT, 'no pets'); END",
+    /^no pets$/,
+  ],
+  [
+    'a trigger fails',
+    'CREATE TRIGGER own BEFORE INSERT ON pets BEGIN SELECT * FROM gone; END',
+    /^no such table: main.gone$/,
+  ],
+])('a storage is not ready, and serves what it has, if %s', async (_, change, reason) => {
+  const { pets, ready, location: file } = await storageAt();
+  const { id } = await added(pets);
+  execute(change)(file);
+  const cause = { message: expect.stringMatching(reason) };
+  await expect(ready()).rejects.toMatchObject({ code: 'storage_unavailable', cause });
+  expect(await pets.find(id)).toMatchObject(rex());
+});
+
 test('a unique index of an administrator makes the calls unavailable whose pets it rejects, and no others', async () => {
   const { pets, archive, location: file } = await storageAt();
   const stored = { ...(await added(pets, rex(), idempotencyOf(rex(), 'k'))), createdAt: 0 };
