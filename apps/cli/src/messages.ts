@@ -44,6 +44,7 @@ export const MESSAGES = {
   system: (syscall: string | undefined, reason: string) => `a file can't be used (${syscall}): ${reason}`,
   inMemory: `set ${storageChoices()}: nothing in memory outlives a command`,
   unreadableFile: (subject: string, reason: string) => `${subject}: the file can't be read: ${reason}`,
+  emptyFile: (subject: string) => `${subject}: the file is empty`,
   unavailable: (location: string, reason: string) => `the storage at ${location} is unavailable: ${reason}`,
 
   noBackup: (description: string, tools = 'those of its server') =>

@@ -102,6 +102,7 @@ test.each<[string, number, RegExp, Record<string, string>?]>([
   ['copy --to x --to-storage ./x.mjs', 2, /^animal-store: --to-storage must be .*: it was not found.*\n$/],
   ['copy --to /nowhere/animals.db', 2, /^animal-store: --to: .*\n$/],
   ['copy --to-file nowhere', 2, /^animal-store: --to-file: the file can't be read: no such .*\n$/],
+  ['copy --to-file /dev/null', 2, /^animal-store: --to-file: the file is empty\n$/],
   ['copy --to "b.db"', 2, /^animal-store: --to must not be in quotation marks\n$/],
   ['copy --to ./b.db', 2, /^animal-store: .*: --to must name another storage\n$/, { SQLITE_FILE: 'a/../b.db' }],
   // A secret may be in the wrong place.

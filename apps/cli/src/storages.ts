@@ -146,6 +146,7 @@ async function targetSettings({ to = '', toFile, toStorage }: TargetOptions): Pr
       : ['--to-file', 'the content of --to-file', (await readSetting(toFile)).replace(/\r?\n$/, '')];
   const violation = quotesViolation(value, setting) ?? spaceViolation(value, setting);
   if (violation !== null) throw new ConfigurationError(violation);
+  if (toFile !== undefined && setting === '') throw new ConfigurationError(MESSAGES.emptyFile(subject));
 
   const storages = await findStorages({ STORAGE: toStorage });
   const durable = Object.entries(storages).flatMap(([name, adapter]) =>
