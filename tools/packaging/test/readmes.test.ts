@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, run } from '@animal-store/test-kit/programs';
 import { expect, inject, test } from 'vitest';
-import { folderOf, PACKAGES, programOf, promisedOutput, readManifest, readmeOf } from './packages.ts';
+import { PACKAGES, programOf, readManifest, readmeOf } from './packages.ts';
 import { installed, oldestNode, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');
@@ -27,17 +27,4 @@ test('the programs of all READMEs compile in strict mode', async () => {
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
   await run(join(ROOT, 'node_modules/.bin/tsc'), ['--pretty', 'false'], { cwd: folder });
-});
-
-test('the program of docs/architecture.md runs in the clone as it is written', async () => {
-  const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
-  const [, script = ''] = /^```sh\n(cd packages.*?)^```$/ms.exec(page) ?? [];
-  const output = await run('sh', ['-c', script], { cwd: ROOT });
-  expect(output.trim().split('\n')).toEqual(promisedOutput(script));
-});
-
-test('the README of domain names each error code', () => {
-  const source = readFileSync(join(folderOf('domain'), 'src/errors.ts'), 'utf8');
-  const codes = source.match(/(?<=\| ')[a-z_]+(?=')/g);
-  expect([...readmeOf('domain').matchAll(/^\| `([a-z_]+)` +\|/gm)].map(([, code]) => code)).toEqual(codes);
 });
