@@ -7,7 +7,10 @@ export interface RequestRecord {
   /** The X-Request-Id of the request if it is well-formed, otherwise a new UUID; returned with the response. */
   readonly id: string;
   readonly method: string;
-  /** The path with the names of its parameters, or `unmatched`: one of few values, whatever a client sends. */
+  /**
+   * The path with the names of its parameters, or `unmatched`: one of few values, whatever a client sends. A route of `mount`, or
+   * one for all methods in an application with an `onError` of its own, is `unmatched`: Hono shows it as middleware.
+   */
   route: string;
   /** The trace id of the request's traceparent (W3C Trace Context, level 2), or null. */
   readonly traceId: string | null;
