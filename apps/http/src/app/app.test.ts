@@ -1,11 +1,13 @@
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue } from '@animal-store/domain';
+import { Hono } from 'hono';
 import { basicAuth } from 'hono/basic-auth';
 import { setCookie } from 'hono/cookie';
 import { HTTPException } from 'hono/http-exception';
 import { describe, expect } from 'vitest';
 import { errorLike, startApp, test } from '../../test/service.ts';
 import { type AppOptions, createApp } from './app.ts';
+import type { Env, Middleware } from './env.ts';
 import { OVERLOADED } from './errors.ts';
 import { createExchange, type ExchangeOptions } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
@@ -26,12 +28,13 @@ test('serves requests of a server that knows nothing of it', async () => {
 /** An application whose requests are recorded. Its key is `key`. */
 function createRecorder({
   trustedProxies,
-  initApp,
-}: Pick<ExchangeOptions, 'trustedProxies'> & Pick<AppOptions, 'initApp'> = {}) {
+  ...options
+}: Pick<ExchangeOptions, 'trustedProxies'> & Partial<AppOptions> = {}) {
   const records: Readonly<RequestRecord>[] = [];
   const exchange = createExchange({ observers: [(record) => records.push(record)], trustedProxies });
   const authenticate = async (key: string) => (key === 'key' ? { id: 'id', holder: 'zoo' } : null);
-  const app = createApp({ catalogue: createCatalogue(createMemoryStorage().pets), authenticate, exchange, initApp });
+  const catalogue = createCatalogue(createMemoryStorage().pets);
+  const app = createApp({ catalogue, authenticate, exchange, ...options });
   return { records, exchange, app };
 }
 
@@ -296,6 +299,97 @@ describe('a route of a program', () => {
     expect([response.status, await response.text(), fieldsOf(response)]).toMatchObject([status, text, FIELDS]);
     expect(records).toMatchObject([{ id: 'mine', method: 'GET', route: '/own', status, error: recorded }]);
     expect(exchange.inFlight()).toBe(0);
+  });
+});
+
+describe('a response to a script of another origin', () => {
+  const ORIGIN = 'https://example.org';
+  const fail = (error: unknown) => () => Promise.reject(error);
+  const after =
+    (error: unknown): Middleware =>
+    (_, next) =>
+      next().then(fail(error));
+  const copy: Middleware = async (c, next) => {
+    await next();
+    c.res = new Response(c.res.body, c.res);
+  };
+  const [ERROR, EXCEPTION] = [new Error('a defect'), new HTTPException(403, { message: 'no entry' })];
+  const [PETS, OWN, LARGE] = ['/v1/pets', '/own', creation(' '.repeat(70_000))];
+  const KEY = { headers: AUTHORIZED };
+
+  test.each<[what: string, status: number, path: string, init: RequestInit, middleware?: Middleware]>([
+    ['an operation', 200, PETS, KEY],
+    ['a route of a program', 200, OWN, {}],
+    ['a response whose fields can not be changed', 302, '/redirect', {}],
+    ['an application with an onError of its own', 418, '/sub/fails', {}],
+    ['a route that throws', 503, '/fails', {}],
+    ['a route that throws an HTTPException', 403, '/excepts', {}],
+    ['an unknown path', 404, '/nothing', {}],
+    ['an unknown path', 404, '/v1/nothing', KEY],
+    ['another method', 405, PETS, { ...KEY, method: 'PUT' }],
+    ['a missing key', 401, PETS, {}],
+    ['a large body', 413, PETS, LARGE],
+    ['an unavailable storage', 503, '/readyz', {}],
+    ...[PETS, OWN].flatMap((path): [string, number, string, RequestInit, Middleware][] => [
+      ['middleware that throws before next', 500, path, KEY, fail(ERROR)],
+      ['middleware that throws after next', 500, path, KEY, after(ERROR)],
+      ['middleware that throws an HTTPException before next', 403, path, KEY, fail(EXCEPTION)],
+      ['middleware that throws an HTTPException after next', 403, path, KEY, after(EXCEPTION)],
+      ['middleware that throws a text before next', 500, path, KEY, fail('a text')],
+      ['middleware that throws a text after next', 500, path, KEY, after('a text')],
+      ['middleware that returns no response', 500, path, KEY, async () => {}],
+      ['middleware that copies it', 200, path, KEY, copy],
+    ]),
+  ])(
+    'of %s, %d to %s, has the fields of every response and those of CORS',
+    async (_, status, path, init, middleware) => {
+      for (const origin of [ORIGIN, '*']) {
+        const { app } = createRecorder({
+          corsOrigins: new Set([origin]),
+          checkStorage: fail(OVERLOADED),
+          initApp: (app) => app.use(middleware ?? ((_, next) => next())),
+        });
+        app.get(OWN, (c) => c.text('own', 200, { vary: 'Accept' }));
+        app.get('/redirect', () => Response.redirect('http://example.org/'));
+        app.get('/fails', fail(OVERLOADED)).get('/excepts', fail(EXCEPTION));
+        app.route(
+          '/sub',
+          new Hono<Env>().get('/fails', fail(ERROR)).onError((_, c) => c.text('sub', 418)),
+        );
+        const headers = { ...(init.headers as object), origin: ORIGIN, 'x-request-id': 'mine' };
+        const response = await app.request(path, { ...init, headers });
+        expect([response.status, fieldsOf(response)]).toMatchObject([
+          status,
+          {
+            ...FIELDS,
+            'access-control-allow-origin': origin,
+            'access-control-expose-headers': expect.stringMatching(/Retry-After.*X-Request-Id/),
+          },
+        ]);
+        const vary = (response.headers.get('vary') ?? '').split(/, */);
+        expect(vary.filter((name) => name === 'Origin')).toHaveLength(origin === '*' ? 0 : 1);
+        if (path === OWN && status === 200) expect(vary).toContain('Accept');
+      }
+    },
+  );
+
+  test('has them while load is shed, and beyond the quota', async () => {
+    const { app } = createRecorder({ corsOrigins: new Set([ORIGIN]), rateLimit: 1 });
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    app.get('/waits', () => promise);
+    const statuses: number[] = [];
+    const call = async () => {
+      const { status, headers } = await app.request(PETS, { headers: { ...AUTHORIZED, origin: ORIGIN } });
+      expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
+      statuses.push(status);
+    };
+    const waiting = Array.from({ length: 1_001 }, () => app.request('/waits'));
+    await call();
+    resolve(new Response(null));
+    await Promise.all(waiting);
+    await call();
+    await call();
+    expect(statuses).toEqual([503, 200, 429]);
   });
 });
 

@@ -108,7 +108,7 @@ export function createApp({
   const routeOf = (path: string) => basePath + path.replace(/\{(\w+)\}/, ':$1');
 
   app.use(exchange.middleware);
-  // Hono's CORS copies bodies: 1.4 MB of the documentation, which scripts of other origins do not need.
+  // Scripts of other origins do not need the documentation page, whose responses vary by their coding only.
   if (corsOrigins.size > 0) app.use(except('/docs/*', allowOrigins(corsOrigins)));
   initApp?.(app);
 

@@ -1,6 +1,5 @@
-import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import type { Env } from './env.ts';
+import type { Middleware } from './env.ts';
 
 const OPTIONS = {
   allowMethods: ['GET', 'HEAD', 'POST'],
@@ -9,24 +8,33 @@ const OPTIONS = {
     // Of MCP.
     ...['Mcp-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method', 'Mcp-Name'],
   ],
-  exposeHeaders: [
-    ...['Link', 'Location', 'Retry-After', 'Deprecation', 'Sunset', 'RateLimit', 'RateLimit-Policy'],
-    ...['WWW-Authenticate', 'Allow', 'Idempotent-Replayed', 'X-Request-Id'],
-  ],
   maxAge: 600,
 };
 
+const EXPOSED = [
+  ...['Link', 'Location', 'Retry-After', 'Deprecation', 'Sunset', 'RateLimit', 'RateLimit-Policy'],
+  ...['WWW-Authenticate', 'Allow', 'Idempotent-Replayed', 'X-Request-Id'],
+].join(',');
+
 /**
- * Lets scripts of other origins read responses.
+ * Lets scripts of other origins read responses, those to errors included: Hono's `cors()` adds its fields to the response that an
+ * error may replace, so it responds to preflights only.
  *
  * @param origins `*` for all.
  */
-export function allowOrigins(origins: ReadonlySet<string>): MiddlewareHandler<Env> {
-  const allow = cors({ ...OPTIONS, origin: origins.has('*') ? '*' : [...origins] });
+export function allowOrigins(origins: ReadonlySet<string>): Middleware {
+  const isForAll = origins.has('*');
+  const respondToPreflight = cors({ ...OPTIONS, origin: isForAll ? '*' : [...origins] });
   return (c, next) => {
+    const { incoming, fields } = c.get('served');
+    const origin = incoming.header('origin');
     // Fetch, section 3.2.2.
-    const isPreflight = c.req.header('origin') && c.req.header('access-control-request-method');
-    // `cors()` would respond to every OPTIONS; only preflights are its business.
-    return c.req.method !== 'OPTIONS' || isPreflight ? allow(c, next) : next();
+    const isPreflight = c.req.method === 'OPTIONS' && origin && incoming.header('access-control-request-method');
+    if (isPreflight) return respondToPreflight(c, next);
+    fields['access-control-expose-headers'] = EXPOSED;
+    if (!isForAll) fields['vary'] = 'Origin';
+    const allowed = isForAll ? '*' : origins.has(origin ?? '') && origin;
+    if (allowed) fields['access-control-allow-origin'] = allowed;
+    return next();
   };
 }

@@ -149,7 +149,7 @@ function complete(c: Context<Env>, { fields, record, response }: ServedRequest):
   const { headers, body } = c.res;
   const length = body === null ? 0 : headers.get('content-length');
   if (body !== response?.body) record.bytes = length === null ? undefined : Number(length);
-  for (const [name, value] of Object.entries(missingIn(headers, fields))) c.header(name, value);
+  for (const [name, value] of Object.entries(missingIn(headers, fields))) c.header(name, value, { append: true });
 }
 
 /** The route whose handler responded, or would have if middleware had let the request through. */

@@ -38,13 +38,16 @@ function preparedIn(c: Context<Env>): Headers | null {
 }
 
 function merged(prepared: Headers, fields: HeaderFields, own: HeaderFields): Headers {
-  for (const [name, value] of Object.entries({ ...missingIn(prepared, fields), ...own })) prepared.set(name, value);
+  for (const [name, value] of Object.entries(missingIn(prepared, fields))) prepared.append(name, value);
+  for (const [name, value] of Object.entries(own)) prepared.set(name, value);
   return prepared;
 }
 
-/** The header fields that a response lacks. */
+/** The header fields that are to be appended to those of a response: one that it has stays, but `Vary` is a list. */
 export function missingIn(headers: Headers, fields: HeaderFields): HeaderFields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !headers.has(name)));
+  const isMissing = ([name, value]: [string, string]) =>
+    name === 'vary' ? headers.get(name)?.includes(value) !== true : !headers.has(name);
+  return Object.fromEntries(Object.entries(fields).filter(isMissing));
 }
 
 /** For `app.onError`: the response to a request that ended in an error, with an Error body unless it is Hono's own. */
