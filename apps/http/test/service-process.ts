@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type Service, serviceAt } from './service.ts';
 
 /** The program of the service. */
@@ -14,7 +14,7 @@ export interface Running {
   readonly exit: Promise<number | null>;
   /** Waits until it says where it listens. */
   listens(): Promise<Service>;
-  /** Waits until standard output matches. */
+  /** Waits until standard output matches. Rejects if the process ends before. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
   /** The lines of the log with this level, or with this message. */
   logged(which: number | string): Record<string, unknown>[];
@@ -49,10 +49,18 @@ export function startProcess(
     output.err += chunk;
   });
   const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
-  const says = async (pattern: RegExp) => {
-    await expect.poll(() => output.out).toMatch(pattern);
-    return pattern.exec(output.out) as RegExpExecArray;
-  };
+  const says = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(output.out);
+        if (found === null) return;
+        child.stdout?.off('data', look);
+        resolve(found);
+      };
+      child.stdout?.on('data', look);
+      void exit.then((code) => reject(new Error(`it ended with ${code} and did not say ${pattern}: ${output.err}`)));
+      look();
+    });
   const logged = (which: number | string) => {
     const lines = output.out.trim().split('\n');
     const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
