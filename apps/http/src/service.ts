@@ -76,7 +76,7 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     throw new ConfigurationError(`can't listen at HOST, PORT ${port}: ${systemReason(cause)}`, { mayPass: true });
   });
 
-  async function stop(grace: number, deadline: number): Promise<void> {
+  async function stop(grace: number, deadline: number, isFailedStart = false): Promise<void> {
     if (isStopping) return;
     isStopping = true;
     endWithin(grace + deadline + END_TIMEOUT);
@@ -87,7 +87,7 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     const timeout = sleep(RECORD_TIMEOUT, undefined, { signal: recorded.signal }).catch(() => {});
     await Promise.race([container.resolve(TOKENS.exchange).allRecorded(), timeout]);
     recorded.abort();
-    log.info({ connectionsClosed }, 'stopped');
+    if (!isFailedStart) log.info({ connectionsClosed }, 'stopped');
     // `process.exit` waits for a write that is blocked, SIGKILL does not.
     if (!(await log.close())) process.kill(process.pid, 'SIGKILL');
   }
@@ -99,9 +99,6 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   // The welcome says where pets are kept.
   const isWelcome = developmentKey !== null && configuration.storage.adapter.variable === undefined;
   if (!isWelcome) for (const warning of warnings) log.warn(warning);
-  const url = originOf(server) + configuration.BASE_PATH;
-  if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...build }, 'listening');
-  else log.print(welcome({ url, key: developmentKey, storage: description, version: build.version }));
 
   // The service also starts while its storage is unavailable. It ends if only a change of the settings helps.
   const check = async () => {
@@ -110,9 +107,14 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     return missing === null ? null : new ConfigurationError(missing);
   };
   const problem = await check().catch(misconfiguration);
-  if (problem === null || isStopping) return;
-  void stop(0, 0);
-  throw problem;
+  if (isStopping) return;
+  if (problem !== null) {
+    void stop(0, 0, true);
+    throw problem;
+  }
+  const url = originOf(server) + configuration.BASE_PATH;
+  if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...build }, 'listening');
+  else log.print(welcome({ url, key: developmentKey, storage: description, version: build.version }));
 }
 
 /** How many connections may be open: as many as are wanted, or fewer if the process may not open so many files. */

@@ -123,6 +123,7 @@ describe('a start', () => {
     const running = startProcess({ NODE_ENV: 'production', STORAGE: adapterWith(members), SHELF: 'zoo' });
     expect(await running.exit).toBe(2);
     expect(running.output.err).toBe(`animal-store: ${line}\n`);
+    expect(running.output.out).not.toMatch(/listening|stopp/);
   });
 
   test('ends with code 2 on a configuration error even if standard error cannot be written', async () => {
