@@ -3,7 +3,6 @@ import { freePorts } from '@animal-store/test-kit/free-ports';
 import { ROOT, run as runProgram } from '@animal-store/test-kit/programs';
 import { callsTo, KEY } from '@animal-store/test-kit/service';
 import { IMAGE as MONGODB_IMAGE } from '@animal-store/test-servers/mongodb/server';
-import { IMAGE as POSTGRES_IMAGE } from '@animal-store/test-servers/postgres/server';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { configurationOf, expectEnough, IMAGE_ENVIRONMENT } from './environment.ts';
@@ -12,40 +11,31 @@ import { buildImage, composeCommand, documented } from './programs.ts';
 const text = readFileSync(new URL('../compose/compose.yaml', import.meta.url), 'utf8');
 
 /** The file as Compose reads it without variables: `${NAME:-fallback}` is the fallback. */
-const { secrets, services } = parse(text.replaceAll(/\$\{\w+:?-([^}]*)\}/g, '$1'), { merge: true });
+const { secrets, services } = parse(text.replaceAll(/\$\{\w+:?-([^}]*)\}/g, '$1'));
 const service = services['animal-store'];
-const onPostgres = services['animal-store-on-postgres'];
 
-function configuration({ environment, secrets: mounted } = service) {
+function configuration() {
   const [secret] = Object.keys(secrets);
-  expect(mounted).toEqual([secret]);
+  expect(service.secrets).toEqual([secret]);
   const secretFiles = { [`/run/secrets/${secret}`]: 'the-key-of-the-tests\n' };
-  return configurationOf({ ...IMAGE_ENVIRONMENT, ...environment }, secretFiles);
+  return configurationOf({ ...IMAGE_ENVIRONMENT, ...service.environment }, secretFiles);
 }
 
-test.each([
-  ['mongodb', service],
-  ['postgres', onPostgres],
-])('compose.yaml configures a service on %s with a key', (name, one) => {
-  const { configuredKeys, storage } = configuration(one);
-  expect([storage.name, configuredKeys.size]).toEqual([name, 1]);
+test('compose.yaml configures a service on mongodb with a key', () => {
+  const { configuredKeys, storage } = configuration();
+  expect([storage.name, configuredKeys.size]).toEqual(['mongodb', 1]);
 });
 
 test('compose.yaml publishes the service on this machine alone, without capabilities and with a read-only file system', () => {
   expect(service.ports).toEqual([`127.0.0.1:3000:${configuration().PORT}`]);
-  for (const server of [services.mongodb, services.postgres]) expect(server.ports).toBeUndefined();
+  expect(services.mongodb.ports).toBeUndefined();
   const restricted = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
-  for (const ours of [service, onPostgres, services.initiation]) expect(ours).toMatchObject(restricted);
+  for (const ours of [service, services.initiation]) expect(ours).toMatchObject(restricted);
 });
 
 test('compose.yaml allows the memory that MAX_CONNECTIONS needs, and the time of a graceful stop', () => {
   const [memory, seconds] = [/^(\d+)m$/.exec(service.mem_limit), /^(\d+)s$/.exec(service.stop_grace_period)];
   expectEnough(configuration(), { memory: Number(memory?.[1]), seconds: Number(seconds?.[1]) });
-});
-
-test('compose.yaml puts no variable into a URL, in which its reserved characters would have to be encoded', () => {
-  expect(text).toContain('postgres://');
-  expect(text).not.toMatch(/:\/\/\S*\$\{/);
 });
 
 test('compose.yaml builds no image, so that one with a revision is never replaced by one without', () => {
@@ -58,9 +48,6 @@ test('compose.yaml limits the log of every container', () => {
 });
 
 const PROJECT = 'animal-store-test';
-
-/** With the characters that are reserved in a URL. */
-const POSTGRES_PASSWORD = "p@ss/w:o#r%d?&'";
 
 /** Runs the statement that follows a restore, which docs/storage-mongodb.md has for mongosh, with the driver in the image. */
 const AFTER_RESTORE = `
@@ -77,8 +64,7 @@ test.skipIf(inject('missing').includes('Compose'))(
     const compose = await composeCommand();
     const port = String(await freePorts(1));
     const ANIMAL_STORE_IMAGE = await buildImage({});
-    const images = { ANIMAL_STORE_IMAGE, MONGODB_IMAGE, POSTGRES_IMAGE };
-    const variables = { ...images, POSTGRES_PASSWORD, PORT: port, API_KEY: KEY, AFTER_RESTORE };
+    const variables = { ANIMAL_STORE_IMAGE, MONGODB_IMAGE, PORT: port, API_KEY: KEY, AFTER_RESTORE };
     /** Runs commands in the project of this test, and returns their standard output. */
     const run = (...commands: string[]) => {
       const script = ['set -e', ...commands]
@@ -96,7 +82,7 @@ test.skipIf(inject('missing').includes('Compose'))(
     const keys = `${ROOT}/tools/deploy/compose/api-keys`;
     const before = existsSync(keys) ? readFileSync(keys) : null;
     if (before === null) writeFileSync(keys, '');
-    const remove = () => run(enter, name, 'docker compose --profile postgres down --volumes');
+    const remove = () => run(enter, name, 'docker compose down --volumes');
     // A run that crashed may have left it.
     await remove();
     onTestFinished(async () => {
@@ -119,14 +105,5 @@ test.skipIf(inject('missing').includes('Compose'))(
     await expect.poll(list).toContain('"name":"Rex"');
     expect(await (await add('Max', issued)).text()).toMatch(/^\{"id":10000\d\d,/);
     expect((await call('/v1/pets')).status).toBe(401);
-
-    await run(
-      enter,
-      name,
-      down,
-      'printf %s "$API_KEY" >api-keys',
-      'docker compose up --detach animal-store-on-postgres',
-    );
-    await expect.poll(() => add('Max').then(({ status }) => status, String)).toBe(201);
   },
 );

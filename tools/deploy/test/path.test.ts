@@ -8,11 +8,13 @@ import { buildImage, docker, documented } from './programs.ts';
 
 const RUN = 'tools/deploy/docker/run.sh "$IMAGE" 1 2';
 
-/** The blocks of commands in a section of the page. */
-function blocks(section: number): string[] {
-  const text = documented('from-clone-to-production.md', new RegExp(`^## ${section}\\. .*?(?=^## )`, 'ms'));
+/** The blocks of commands in a section of a page, whose heading begins like this. */
+function blocksOf(page: string, heading: string): string[] {
+  const text = documented(page, new RegExp(`^##+ ${heading}.*?(?=^## |(?![^]))`, 'ms'));
   return Array.from(text.matchAll(/^```sh\n(.*?)^```$/gms), ([, commands]) => commands as string);
 }
+
+const blocks = (step: number) => blocksOf('from-clone-to-production.md', `${step}\\. `);
 
 let image: string;
 
@@ -27,6 +29,10 @@ function installation() {
     text
       // First, because the name of the folder may look like that of an instance.
       .replaceAll(/animal-store(?=-[\d$])|(?<=network (?:create )?)animal-store/g, name)
+      .replaceAll(/(?<=--name |exec |stop -t 25 |--volumes-from |--volume )animal-store(?=[ :])/g, `${name}-0`)
+      .replace('127.0.0.1:3000:3000', `127.0.0.1:${port - 1}:3000`)
+      .replaceAll(':3000/v1', `:${port - 1}/v1`)
+      .replaceAll(/ animal-store(?=\n| node)/g, ' "$IMAGE"')
       .replaceAll('animals-db', `${name}-db`)
       .replaceAll('/etc/animal-store', settings)
       .replaceAll('/var/backups', folder)
@@ -41,9 +47,9 @@ function installation() {
     writeFileSync(`${folder}/${script}`, adapt(text), { mode: 0o755 });
   }
   onTestFinished(async () => {
-    const own = ['1', '2', '1-before', '2-before', 'db'].map((suffix) => `${name}-${suffix}`);
+    const own = ['0', '1', '2', '1-before', '2-before', 'db'].map((suffix) => `${name}-${suffix}`);
     await docker('rm', '--force', '--volumes', ...own).catch(() => {});
-    await docker('volume', 'rm', '--force', `${name}-db`);
+    await docker('volume', 'rm', '--force', `${name}-db`, `${name}-0`);
     await docker('network', 'rm', name).catch(() => {});
   });
   /** One line for each container: its id, when it was started, and whether it runs. */
@@ -117,7 +123,13 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     expect(await paste(`export API_KEY=${key}`, ...blocks(4))).toMatch(/1 is ready.*2 is ready.*\[\].*listening/s);
     const list = () => calls.call('/v1/pets', key).then((response) => response.text(), String);
     const [, rehearse = ''] = blocks(7);
-    const restore = documented('runbook.md', /^### PostgreSQL$.*?^```sh\n(.*?)^```$/ms);
+    const symptoms = ['It does not start', 'Every request', 'An API key'].flatMap((title) =>
+      blocksOf('runbook.md', title),
+    );
+    expect(await paste(...symptoms)).toMatch(
+      /"listening".*0 false.*accepting connections.*"key":"anst_.*"lastUsedAt"/s,
+    );
+    const [restore = ''] = blocksOf('runbook.md', 'PostgreSQL');
 
     await calls.add('Rex', key);
     await paste('tools/deploy/docker/backup.sh');
@@ -139,7 +151,7 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     await expect.poll(list).toMatch(/^\[\{"id":1,"name":"Rex",[^{]*\}\]$/);
     expect(await (await calls.add('Tom', key)).text()).toMatch(/^\{"id":10000\d\d,/);
 
-    const changePassword = documented('runbook.md', /^## The database's password$.*?^```sh\n(.*?)^```$/ms);
+    const [changePassword = ''] = blocksOf('runbook.md', "The database's password");
     const password = () => readFileSync(`${settings}/service.env`, 'utf8');
     const first = password();
     expect(await paste(changePassword)).toMatch(/1 is ready.*2 is ready/s);
@@ -157,5 +169,24 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     expect(readFileSync(dump)).toEqual(last);
     await expect(paste(changePassword)).rejects.toThrow('is not running');
     expect(password()).toBe(second);
+  });
+
+  test('the commands start one container on a SQLite file, and move its animals to the path, whose database was used', async () => {
+    const { paste, calls } = installation();
+    const [start = '', move = '', makeRoom = ''] = blocksOf('deployment.md', 'The image');
+    expect(start).toMatch(/^docker tag "\$IMAGE" animal-store\n/);
+    const output = await paste(start.replace(/.*\n/, ''));
+    const [key = ''] = /anst_\w{36}/.exec(output) ?? [];
+    expect(output).toMatch(/^\[\]/m);
+    const create = 'docker exec animal-store node apps/cli/dist/main.js pets create --name Rex --category-id 1';
+    await paste(create);
+
+    // With an API key of its own.
+    await paste(...blocks(2), ...blocks(3), ...blocks(4));
+    await expect(paste(move)).rejects.toThrow('name an empty storage');
+    await paste(makeRoom);
+    expect(await paste(move)).toMatch(/"copied":1,"alreadyCopied":0,"apiKeys":1/);
+    await paste(...blocks(4));
+    expect(await (await calls.call('/v1/pets', key)).text()).toContain('"name":"Rex"');
   });
 });
