@@ -18,7 +18,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { added, everyPage, rex } from '@animal-store/adapter-contract';
@@ -101,22 +100,6 @@ describe('a backup', () => {
     const { content } = (await adapter.backup?.(file)) ?? {};
     expect(contents(file)).toEqual(before);
     (content as Readable).destroy();
-  });
-
-  test('works beside Litestream, which adds tables and always holds a read transaction', async () => {
-    const { pets, location: file, close } = await storageAt();
-    await added(pets);
-    const litestream = new DatabaseSync(file);
-    litestream.exec(`
-      CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
-      CREATE TABLE _litestream_lock (id INTEGER);
-      BEGIN; SELECT * FROM _litestream_seq`);
-    await added(pets, rex({ name: 'Max' }));
-    await close();
-    const copy = await backup(file);
-    litestream.close();
-    await restore(copy, file);
-    expect(await namesIn(file)).toEqual(['Rex', 'Max']);
   });
 
   test.each<[string, (file: string) => unknown, RegExp]>([
