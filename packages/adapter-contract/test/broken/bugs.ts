@@ -94,22 +94,16 @@ async function firstOfPartitions(archive: PetArchive, after: bigint): Promise<re
   });
 }
 
-/** Restores pets. The counter of ids stays as it was during the restore, and afterwards if it resolves to true. */
-function counterBehind(
-  restoring: (stored: readonly StoredPet[], restore: PetArchive['restore'], storage: CopiedStorage) => Promise<boolean>,
-): Change {
-  return (storage, url) => {
-    let behind: bigint | undefined;
-    const changed = both(
-      ofArchive('restore', (restore) => async (stored) => {
-        behind ??= await storage.archive.lastId();
-        if (!(await restoring(stored, restore, storage))) behind = undefined;
-      }),
-      ofArchive('lastId', (lastId) => async () => behind ?? lastId()),
-    );
-    return changed(storage, url);
-  };
-}
+/** Raises the counter of ids once all pets are restored. */
+const raisingLast = ofArchive('restore', (restore, { archive, place, ready }) => async (stored) => {
+  const last = await archive.lastId();
+  for (let done = 0; done < stored.length; done += 100) {
+    await restore(stored.slice(done, done + 100));
+    await place.setCounter(last);
+    for (let count = 0; count < 3; count += 1) await ready();
+  }
+  await archive.skipIds(stored.at(-1)?.id ?? 0n);
+});
 
 /** Reads all pets, and makes a page of those in another order. */
 const paged = (orderOf: (pet: Pet) => string): Change =>
@@ -152,19 +146,27 @@ const createdAnew: Change = (storage, url) => {
 };
 
 /** Only a key that was used before has a use to write back. */
-const writingBackUses = ofKeys('revoke', (revoke, { keys, place }) => async (id, at) => {
-  const [read] = await keys.list({ after: idBefore(id), limit: 1 });
-  const revoked = await revoke(id, at);
-  const used = read?.id === id ? read.lastUsedAt : null;
-  if (used !== null) await place.change('keys', id, { lastUsedAt: used });
-  return revoked;
-});
+const writingBackUses = both(
+  ofKeys('revoke', (revoke, { keys, place }) => async (id, at) => {
+    const [read] = await keys.list({ after: idBefore(id), limit: 1 });
+    await sleep(50);
+    if (read?.id === id) await place.changeKey(id, { lastUsedAt: read.lastUsedAt });
+    return revoke(id, at);
+  }),
+  // A use of several requests: some are stored between that reading and writing.
+  ofKeys(
+    'recordUse',
+    (record, { ready }) =>
+      (id, at) =>
+        ready().then(() => record(id, at)),
+  ),
+);
 
 /** Writes the whole record that it has read. */
 const wholeUses = ofKeys('recordUse', (record, { keys, place }) => async (id, lastUsedAt) => {
   const [read] = await keys.list({ after: idBefore(id), limit: 1 });
   await record(id, lastUsedAt);
-  if (read?.id === id) await place.change('keys', id, { revokedAt: read.revokedAt });
+  if (read?.id === id) await place.changeKey(id, { revokedAt: read.revokedAt });
 });
 
 /** A call of several requests. */
@@ -327,11 +329,6 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     outage: 'slow',
     timeout: 4_900,
   },
-  'A lock of the process guards an idempotency key': {
-    foundBy: 'create one pet for each of 50 idempotency keys that both are given at once',
-    // Another process finds no key of this one.
-    change: idempotency(({ key }) => ({ key: `${process.pid} ${key}` })),
-  },
   'API keys are cached by the module': {
     foundBy: 'show a pet, an API key and a revocation of the other at once',
     change: both(
@@ -426,11 +423,11 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'The counter of ids is raised to the first pet of a restore': {
     foundBy: 'assigns ids above the highest of a call, however far it is above the others',
-    change: ofPets('add', (add, { archive }) => async (pet, key) => {
-      const [first] = await archive.read(0n, 1);
-      const creation = await add(pet, key);
-      const id = (first?.id ?? 0n) + 1n;
-      return creation && { ...creation, pet: { ...creation.pet, id } };
+    change: ofArchive('restore', (restore, { archive, place }) => async (stored) => {
+      const last = await archive.lastId();
+      await restore(stored);
+      await place.setCounter(last);
+      await archive.skipIds(stored[0]?.id ?? 0n);
     }),
   },
   'A repeated restore leaves out the pets whose idempotency keys were stored before them': {
@@ -447,23 +444,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       };
     }),
   },
-  'A restore writes pets before their idempotency keys': {
-    foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',
-    change: ofArchive('restore', (restore) => async (stored) => {
-      if (stored.length > 50) await restore(stored.map(({ idempotency: _, ...pet }) => pet));
-      await restore(stored);
-    }),
-  },
   'Ids are padded to nine digits': {
     foundBy: 'lists restored pets in the order of their ids, whatever their number of digits',
     change: paged(({ id }) => String(id).padStart(9, '0')),
-  },
-  'A timer that keeps no process alive goes on after close': {
-    foundBy: 'leaves no timer behind once it is closed, also none that keeps no process alive',
-    change() {
-      setTimeout(() => {}, 60_000).unref();
-      return {};
-    },
   },
   'A timer is set by what still ran when close returned': {
     foundBy: 'leaves no timer behind once it is closed, also none that keeps no process alive',
@@ -494,7 +477,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
     change: ofPets('add', (add, { place }, url) => async (pet, key) => {
       if (!placeAt(url).isCounterBack) return add(pet, key);
-      await place.change('pets', 1n, { name: pet.name });
+      await place.changePet(1n, { name: pet.name });
       return { pet: { id: 1n, ...pet }, created: true };
     }),
   },
@@ -545,22 +528,6 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       const page = await list({ after, limit: 101 });
       const found = page.filter((pet) => status === undefined || pet.status === status);
       return found.length === 0 ? [] : list({ status, after, limit });
-    }),
-  },
-  'The owner of a lock is recognized by the fingerprint': {
-    foundBy: 'creates one pet for many calls at once with one key, and returns null to those with another pet',
-    change: ofPets('add', (add) => {
-      const locks = new Map<string, string>();
-      return async (pet, key) => {
-        if (key === undefined) return add(pet);
-        const name = JSON.stringify([key.holder, key.key]);
-        if (locks.has(name)) return add(pet, key);
-        await sleep(1);
-        locks.set(name, key.fingerprint);
-        await sleep(1);
-        // Two callers with one fingerprint both have the lock.
-        return locks.get(name) === key.fingerprint ? add(pet) : null;
-      };
     }),
   },
   'A batch is repeated if its COMMIT gets no response': {
@@ -687,7 +654,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       const creation = await add(pet);
       await ready();
       if (performance.now() > end) throw unavailable();
-      await place.change('pets', creation?.pet.id, { idempotency: key });
+      if (creation) await place.changePet(creation.pet.id, { idempotency: key });
       return creation;
     }),
   },
@@ -712,7 +679,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: 'leaves out pets whose id or idempotency key is stored',
     change: ofArchive('restore', (restore, { place }) => async (stored) => {
       await restore(stored);
-      for (const { id, name } of stored) await place.change('pets', id, { name });
+      for (const { id, name } of stored) await place.changePet(id, { name });
     }),
   },
   'The archive reads pets in the order of their creation': {
@@ -726,7 +693,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: 'reads pets with the idempotency keys and the times of their creation, page by page',
     change: ofPets('add', (add, { place }) => async (...given) => {
       const creation = await add(...given);
-      if (creation?.created === false) await place.change('pets', creation.pet.id, { createdAt: Date.now() });
+      if (creation?.created === false) await place.changePet(creation.pet.id, { createdAt: Date.now() });
       return creation;
     }),
   },
@@ -752,7 +719,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         if (stored.some(({ idempotency }) => idempotency?.key === key.key)) return add(pet, key);
         await sleep(50);
         const creation = await add(pet);
-        await place.change('pets', creation?.pet.id, { idempotency: key });
+        if (creation) await place.changePet(creation.pet.id, { idempotency: key });
         return creation;
       });
     }),
@@ -763,14 +730,6 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     change: ofArchive('restore', (restore, _, url) => (stored) => {
       return restore(isBehind(url) ? stored.filter((_, index) => index % 10 < 7) : stored);
     }),
-  },
-  'A short page of the engine is taken for the end of the archive': {
-    foundBy: 'lists restored pets in the order of their ids, whatever their number of digits',
-    behind: 'an engine under load',
-    change: ofArchive(
-      'read',
-      (read, _, url) => (after, limit) => read(after, isBehind(url) ? Math.min(limit, 3) : limit),
-    ),
   },
   'A page of the archive lacks what the engine has cut off one partition': {
     foundBy: 'restores any pets as they were, 1,000 in a call',
@@ -799,8 +758,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
           for (const { idempotency, ...pet } of stored) {
             if (idempotency === undefined) continue;
             keys.set(nameIn(pet), idempotency);
-            if ((await storage.pets.find(pet.id))?.name === pet.name)
-              await place.change('pets', pet.id, { idempotency });
+            if ((await storage.pets.find(pet.id))?.name === pet.name) await place.changePet(pet.id, { idempotency });
           }
         }),
         ofArchive('read', (read) => async (after, limit) => {
@@ -815,33 +773,18 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'The counter of ids is raised after the pets are restored': {
     foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',
-    change: counterBehind(async (stored, restore, { ready }) => {
-      await restore(stored);
-      for (let count = 0; count < 3; count += 1) await ready();
-      return false;
-    }),
+    change: raisingLast,
   },
   'Creations skip taken ids instead of those below an interrupted restore': {
     foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',
     message: /: created after \d+ chunks/,
-    change(storage, url) {
-      let last: bigint | undefined;
-      const changed = both(
-        ofArchive('restore', (restore, { archive }) => async (stored) => {
-          last ??= await archive.lastId();
-          for (let done = 0; done < stored.length; done += 100) await restore(stored.slice(done, done + 100));
-          last = undefined;
-        }),
-        ofPets('add', (add, { place }) => async (...given) => {
-          const creation = await add(...given);
-          if (last === undefined || !creation?.created) return creation;
-          const id = last + 1n;
-          await place.change('pets', creation.pet.id, { id });
-          return { ...creation, pet: { ...creation.pet, id } };
-        }),
-      );
-      return changed(storage, url);
-    },
+    change: both(
+      raisingLast,
+      ofArchive('lastId', (lastId, { archive }) => async () => {
+        const last = await lastId();
+        return (await archive.read(last, 1_000)).at(-1)?.id ?? last;
+      }),
+    ),
   },
   'A restore resolves although some pets have failed': {
     foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',
@@ -851,10 +794,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'A restore raises the counter of ids if the highest is greater as a text': {
     foundBy: 'assigns ids above the highest of a call, however far it is above the others',
-    change: counterBehind(async (stored, restore, { archive }) => {
+    change: ofArchive('restore', (restore, { archive, place }) => async (stored) => {
       const last = await archive.lastId();
       await restore(stored);
-      return `${stored.at(-1)?.id}` < `${last}`;
+      if (`${stored.at(-1)?.id}` < `${last}`) await place.setCounter(last);
     }),
   },
   'A pet is left out of a restore if a pet before it has its idempotency key': {
@@ -868,7 +811,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: 'ignores a second record with the same digest',
     change: ofKeys('add', (add, { place }) => async (key) => {
       await add(key);
-      await place.change('keys', key.id, { lastUsedAt: key.lastUsedAt });
+      await place.changeKey(key.id, { lastUsedAt: key.lastUsedAt });
     }),
   },
   'A page of API keys begins one late after an id that ends with f': {
@@ -998,6 +941,49 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         throw unavailable(failure);
       });
     }),
+  },
+  'A lock of the process guards an idempotency key': {
+    foundBy: 'create one pet for each of 50 idempotency keys that both are given at once',
+    // Another process finds no key of this one.
+    change: idempotency(({ key }) => ({ key: `${process.pid} ${key}` })),
+  },
+  'The owner of a lock is recognized by the fingerprint': {
+    foundBy: 'creates one pet for many calls at once with one key, and returns null to those with another pet',
+    change: ofPets('add', (add) => {
+      const locks = new Map<string, string>();
+      return async (pet, key) => {
+        if (key === undefined) return add(pet);
+        const name = JSON.stringify([key.holder, key.key]);
+        if (locks.has(name)) return add(pet, key);
+        await sleep(1);
+        locks.set(name, key.fingerprint);
+        await sleep(1);
+        // Two callers with one fingerprint both have the lock.
+        return locks.get(name) === key.fingerprint ? add(pet) : null;
+      };
+    }),
+  },
+  'A timer that keeps no process alive goes on after close': {
+    foundBy: 'leaves no timer behind once it is closed, also none that keeps no process alive',
+    change() {
+      setTimeout(() => {}, 60_000).unref();
+      return {};
+    },
+  },
+  'A restore writes pets before their idempotency keys': {
+    foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',
+    change: ofArchive('restore', (restore) => async (stored) => {
+      if (stored.length > 50) await restore(stored.map(({ idempotency: _, ...pet }) => pet));
+      await restore(stored);
+    }),
+  },
+  'A short page of the engine is taken for the end of the archive': {
+    foundBy: 'lists restored pets in the order of their ids, whatever their number of digits',
+    behind: 'an engine under load',
+    change: ofArchive(
+      'read',
+      (read, _, url) => (after, limit) => read(after, isBehind(url) ? Math.min(limit, 3) : limit),
+    ),
   },
 };
 

@@ -4,12 +4,14 @@ import { createInterface } from 'node:readline';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import { type ApiKey, LIMITS } from '@animal-store/domain';
-import type { PetArchive, Ports, StoredPet } from '@animal-store/domain/ports';
+import { apiKeyId, type Idempotency, type PetArchive, type Ports, type StoredPet } from '@animal-store/domain/ports';
 
 /** What is stored at a place, in order of id, and what an operator or an outage does to it. */
 export interface Place {
   pets: StoredPet[];
   readonly keys: ApiKey[];
+  /** The ids of pets by their idempotency keys. */
+  readonly claims: Map<string, bigint>;
   lastId: bigint;
   format: number;
   isCounterBack: boolean;
@@ -27,8 +29,11 @@ export interface Operations extends Ports {
   readonly place: {
     ready(): Promise<void>;
     format(): Promise<number>;
-    /** Changes members of a record, whatever they are. */
-    change(port: 'pets' | 'keys', id: unknown, members: object): Promise<void>;
+    /** Sets the counter of ids, perhaps back. */
+    setCounter(lastId: bigint): Promise<void>;
+    /** Changes members of a stored record, whatever they are. */
+    changePet(id: bigint, members: Partial<StoredPet>): Promise<void>;
+    changeKey(id: string, members: Partial<ApiKey>): Promise<void>;
   };
 }
 
@@ -38,27 +43,51 @@ const places = new Map<string, Place>();
 export const placeAt = (url: string) => places.get(new URL(url).pathname) as Place;
 
 export const newPlace = (): Place => ({
-  ...{ pets: [], keys: [], lastId: 0n, format: 1, lock: undefined },
+  ...{ pets: [], keys: [], claims: new Map(), lastId: 0n, format: 1, lock: undefined },
   ...{ isCounterBack: false, isPartAway: false, isLost: false },
 });
 
-/** Keeps the order of ids. */
-function insert<Item extends { readonly id: bigint | string }>(items: Item[], item: Item): void {
-  items.splice(items.findLastIndex(({ id }) => id < item.id) + 1, 0, item);
+interface Item {
+  readonly id: bigint | string;
 }
+
+/** The index of the first item that has this id or a greater one. */
+function indexOf(items: readonly Item[], id: bigint | string): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((items[middle] as Item).id < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function itemOf<Found extends Item>(items: readonly Found[], id: Found['id']): Found | undefined {
+  const item = items[indexOf(items, id)];
+  return item?.id === id ? item : undefined;
+}
+
+const itemsAfter = <Found extends Item>(items: readonly Found[], id: Found['id']) =>
+  items.slice(indexOf(items, id) + (itemOf(items, id) === undefined ? 0 : 1));
 
 /** Each operation is one turn of the event loop, so it is atomic. */
 export function operationsOn(place: Place): Operations {
-  const { pets, keys } = place;
+  const { pets, keys, claims } = place;
   const toPet = ({ idempotency: _, createdAt: __, ...pet }: StoredPet) => pet;
-  const ofKey = ({ holder, key }: { holder: string; key: string }) =>
-    pets.find(({ idempotency }) => idempotency?.key === key && idempotency.holder === holder);
-  const replace = (id: string, changed: (key: ApiKey) => Partial<ApiKey>) => {
-    const index = keys.findIndex((key) => key.id === id);
-    const key = keys[index];
-    if (key !== undefined) keys[index] = { ...key, ...changed(key) };
-    return keys[index] ?? null;
-  };
+  const nameOf = ({ holder, key }: Idempotency) => JSON.stringify([holder, key]);
+  const ofKey = (idempotency: Idempotency) => itemOf(pets, claims.get(nameOf(idempotency)) ?? 0n);
+
+  function insert(pet: StoredPet): void {
+    pets.splice(indexOf(pets, pet.id), 0, pet);
+    if (pet.idempotency) claims.set(nameOf(pet.idempotency), pet.id);
+  }
+
+  function replace(id: string, changed: (key: ApiKey) => Partial<ApiKey>): ApiKey | null {
+    const key = itemOf(keys, id);
+    if (key !== undefined) keys[indexOf(keys, id)] = { ...key, ...changed(key) };
+    return itemOf(keys, id) ?? null;
+  }
+
   return {
     pets: {
       async add({ name, ...others }, idempotency) {
@@ -70,27 +99,31 @@ export function operationsOn(place: Place): Operations {
         do {
           if (place.lastId >= LIMITS.id.maxAssigned) throw new RangeError('no id is left');
           place.lastId += 1n;
-        } while (pets.some(({ id }) => id === place.lastId));
+        } while (itemOf(pets, place.lastId) !== undefined);
         const pet = { id: place.lastId, name, ...others };
-        insert(pets, { ...pet, createdAt: Date.now(), ...(idempotency && { idempotency }) });
+        insert({ ...pet, createdAt: Date.now(), ...(idempotency && { idempotency }) });
         return { pet, created: true };
       },
       async find(id) {
         if (typeof id !== 'bigint') throw new TypeError('an id must be a bigint');
-        const found = pets.find((pet) => pet.id === id);
+        const found = itemOf(pets, id);
         return found ? toPet(found) : null;
       },
       async list({ status, after, limit }) {
-        const found = pets.filter((pet) => pet.id > after && (status === undefined || pet.status === status));
+        const later = itemsAfter(pets, after);
+        const found = status === undefined ? later : later.filter((pet) => pet.status === status);
         return found.slice(0, limit).map(toPet);
       },
     },
     keys: {
       async add(key) {
-        if (!keys.some(({ id }) => id === key.id)) insert(keys, key);
+        if (itemOf(keys, key.id) === undefined) keys.splice(indexOf(keys, key.id), 0, key);
       },
-      find: async (digest) => keys.find((key) => key.digest === digest) ?? null,
-      list: async ({ after, limit }) => keys.filter(({ id }) => id > after).slice(0, limit),
+      async find(digest) {
+        const key = itemOf(keys, apiKeyId(digest));
+        return key?.digest === digest ? key : null;
+      },
+      list: async ({ after, limit }) => itemsAfter(keys, after).slice(0, limit),
       revoke: async (id, at) => replace(id, ({ revokedAt }) => ({ revokedAt: revokedAt ?? at })),
       async recordUse(id, at) {
         if (typeof at !== 'number') throw new TypeError('a time must be a number');
@@ -98,12 +131,11 @@ export function operationsOn(place: Place): Operations {
       },
     },
     archive: {
-      read: async (after, limit) => pets.filter(({ id }) => id > after).slice(0, limit),
+      read: async (after, limit) => itemsAfter(pets, after).slice(0, limit),
       async restore(given) {
         for (const pet of given) {
           if (pet.id > place.lastId) place.lastId = pet.id;
-          const isStored = pets.some(({ id }) => id === pet.id) || (pet.idempotency && ofKey(pet.idempotency));
-          if (!isStored) insert(pets, pet);
+          if (!itemOf(pets, pet.id) && !(pet.idempotency && ofKey(pet.idempotency))) insert(pet);
         }
       },
       lastId: async () => place.lastId,
@@ -114,9 +146,17 @@ export function operationsOn(place: Place): Operations {
     place: {
       ready: async () => {},
       format: async () => place.format,
-      async change(port, id, members) {
-        Object.assign(place[port].find((record) => record.id === id) ?? {}, members);
-        pets.sort((one, other) => Number(one.id - other.id));
+      async setCounter(lastId) {
+        place.lastId = lastId;
+      },
+      async changePet(id, members) {
+        const pet = itemOf(pets, id);
+        if (pet === undefined) return;
+        pets.splice(indexOf(pets, id), 1);
+        insert({ ...pet, ...members });
+      },
+      async changeKey(id, members) {
+        replace(id, () => members);
       },
     },
   };
