@@ -942,49 +942,6 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       });
     }),
   },
-  'A lock of the process guards an idempotency key': {
-    foundBy: 'create one pet for each of 50 idempotency keys that both are given at once',
-    // Another process finds no key of this one.
-    change: idempotency(({ key }) => ({ key: `${process.pid} ${key}` })),
-  },
-  'The owner of a lock is recognized by the fingerprint': {
-    foundBy: 'creates one pet for many calls at once with one key, and returns null to those with another pet',
-    change: ofPets('add', (add) => {
-      const locks = new Map<string, string>();
-      return async (pet, key) => {
-        if (key === undefined) return add(pet);
-        const name = JSON.stringify([key.holder, key.key]);
-        if (locks.has(name)) return add(pet, key);
-        await sleep(1);
-        locks.set(name, key.fingerprint);
-        await sleep(1);
-        // Two callers with one fingerprint both have the lock.
-        return locks.get(name) === key.fingerprint ? add(pet) : null;
-      };
-    }),
-  },
-  'A timer that keeps no process alive goes on after close': {
-    foundBy: 'leaves no timer behind once it is closed, also none that keeps no process alive',
-    change() {
-      setTimeout(() => {}, 60_000).unref();
-      return {};
-    },
-  },
-  'A restore writes pets before their idempotency keys': {
-    foundBy: 'completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile',
-    change: ofArchive('restore', (restore) => async (stored) => {
-      if (stored.length > 50) await restore(stored.map(({ idempotency: _, ...pet }) => pet));
-      await restore(stored);
-    }),
-  },
-  'A short page of the engine is taken for the end of the archive': {
-    foundBy: 'lists restored pets in the order of their ids, whatever their number of digits',
-    behind: 'an engine under load',
-    change: ofArchive(
-      'read',
-      (read, _, url) => (after, limit) => read(after, isBehind(url) ? Math.min(limit, 3) : limit),
-    ),
-  },
 };
 
 /** Opens a copy of the storage at the place of a URL, also in another process. */
