@@ -27,7 +27,7 @@ const commands = {
   /** Measures the service beside other servers: see docs/performance.md. */
   bench: (args) => run(tool('tools/bench/src/main.ts', args)),
 
-  /** Tests the tests of a package with deliberate errors: see CONTRIBUTING.md. */
+  /** Tests the tests of a package with deliberate errors: see tools/README.md. */
   mutants: (args) => run(tool('tools/mutants/src/main.ts', args)),
 
   /** Builds dist/ of each package. Turborepo calls pnpm. */
