@@ -23,7 +23,7 @@ export interface PetArchive {
    * call fails, some of the pets are stored, each with its idempotency key and below the ids of later creations; repeated, it
    * stores the rest.
    *
-   * @param pets In ascending order of id.
+   * @param pets In ascending order of id, of which none is above 2^53 - 1.
    */
   restore(pets: readonly StoredPet[]): Promise<void>;
 
