@@ -17,6 +17,11 @@ export default checkRequirements({
     whyMissing: () => whyFails('promtool --version'),
     remedy: "To run them, install Debian's package prometheus.",
   },
+  haproxy: {
+    tests: 'the test of the proxy of the path in tools/deploy',
+    whyMissing: () => whyFails('haproxy -v'),
+    remedy: "To run it, install Debian's package haproxy.",
+  },
   systemd: {
     tests: 'the tests of the systemd unit in tools/deploy',
     whyMissing: () => whyFails('systemd-analyze --version'),

@@ -190,3 +190,31 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     expect(await (await calls.call('/v1/pets', key)).text()).toContain('"name":"Rex"');
   });
 });
+
+test.skipIf(['promtool', 'haproxy'].some((name) => inject('missing').includes(name)))(
+  'the commands of the proxy and of the alert write configurations that HAProxy and Prometheus accept',
+  async () => {
+    const folder = freshFolder();
+    for (const name of ['animal-store', 'ssl', 'haproxy', 'prometheus', 'bin', 'proxies'])
+      mkdirSync(`${folder}/${name}`);
+    writeFileSync(`${folder}/haproxy/haproxy.cfg`, 'global\n  maxconn 100\ndefaults\n  mode tcp\n');
+    const proxy = readFileSync(`${ROOT}/tools/deploy/proxies/haproxy.cfg`, 'utf8');
+    writeFileSync(`${folder}/proxies/haproxy.cfg`, proxy.replaceAll('/etc/ssl', `${folder}/ssl`));
+    // Whatever would change this machine, or wait for a service on it.
+    for (const name of ['apt-get', 'service', 'sleep', 'docker', 'curl']) {
+      writeFileSync(`${folder}/bin/${name}`, `#!/bin/sh\necho "${name} $*"\n`, { mode: 0o755 });
+    }
+    const [proxied = '', monitored = ''] = [...blocks(5), ...blocks(6)];
+    const commands = `${proxied}${monitored.replaceAll(/^promtool query/gm, 'echo')}`
+      .replaceAll('tools/deploy/proxies', `${folder}/proxies`)
+      .replaceAll('/etc/', `${folder}/`);
+    const env = { ...process.env, PATH: `${folder}/bin:${process.env['PATH']}` };
+    const output = await runProgram('bash', ['-c', commands], { cwd: ROOT, env });
+    // Each follows a check that succeeds.
+    expect(output).toMatch(/^service haproxy restart$.*^service prometheus restart$/ms);
+    const written = readFileSync(`${folder}/haproxy/haproxy.cfg`, 'utf8');
+    expect(written).toMatch(/127\.0\.0\.1:3001.*127\.0\.0\.1:3002/s);
+    expect(written).not.toMatch(/mode tcp|bind :::80|10\.0\.0\./);
+    expect(statSync(`${folder}/ssl/animal-store.pem`).mode & 0o777).toBe(0o600);
+  },
+);
