@@ -154,7 +154,13 @@ export function createInsertions(
     await ids.raiseTo(lastId);
   }
 
-  return { create, restore, lastId: ids.last, skipIds };
+  async function lastId(): Promise<bigint> {
+    // A missing collection has no counter, like a new one.
+    await checkWritable();
+    return ids.last();
+  }
+
+  return { create, restore, lastId, skipIds };
 }
 
 /**
