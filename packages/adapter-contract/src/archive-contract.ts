@@ -3,8 +3,8 @@ import { DomainError, LIMITS, PET_STATUSES } from '@animal-store/domain';
 import type { PetArchive, Storage, StoredPet } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { failureOf } from './calls.ts';
-import { inEach, RECOVERY_LIMIT, recovered } from './interruption.ts';
+import { eventually, failureOf, RECOVERY_LIMIT } from './calls.ts';
+import { inEach, recovered } from './interruption.ts';
 import { expectNoLateWrites } from './late-writes.ts';
 import {
   added,
@@ -213,7 +213,8 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
           const isCreated = async ({ createdAt: _, idempotency, ...pet }: StoredPet) => {
             const { id, ...newPet } = pet;
             if (idempotency === undefined) return;
-            expect(await pets.add(newPet, idempotency)).toStrictEqual({ pet, created: false });
+            const creation = await eventually(() => pets.add(newPet, idempotency));
+            expect(creation).toStrictEqual({ pet, created: false });
           };
           await Promise.all(page.map(isCreated));
           expect(await archive.lastId(), `after ${chunks} chunks`).toBeGreaterThanOrEqual(page.at(-1)?.id ?? 0n);

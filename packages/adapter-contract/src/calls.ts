@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
-import type { PortMethod, Storage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { apiKey, idempotencyOf, rex } from './samples.ts';
 
 /** How long a call may take at most, in milliseconds: a request makes two, and gets its response within 5 seconds. */
 export const CALL_LIMIT = 2_500;
+
+/** How long a storage may need to work again, in milliseconds. */
+export const RECOVERY_LIMIT = 15_000;
 
 /** In milliseconds. */
 const TURN = 100;
@@ -14,24 +16,8 @@ const TURN = 100;
 /** How long `close` may take, in milliseconds. */
 export const CLOSE_LIMIT = 5_000;
 
-/** Every call of the ports that needs the storage, by name. */
-export function everyCall(storage: Storage) {
-  const { pets, keys } = storage;
-  const { id, digest } = apiKey();
-  return {
-    'pets.add': () => pets.add(rex()),
-    'pets.add with an idempotency key': () => pets.add(rex(), idempotencyOf(rex(), 'a lost one')),
-    'pets.find': () => pets.find(1n),
-    'pets.list': () => pets.list({ after: 0n, limit: 20 }),
-    'pets.list by status': () => pets.list({ after: 0n, limit: 20, status: 'sold' }),
-    'keys.add': () => keys.add(apiKey()),
-    'keys.find': () => keys.find(digest),
-    'keys.list': () => keys.list({ after: '', limit: 20 }),
-    'keys.revoke': () => keys.revoke(id, 1),
-    'keys.recordUse': () => keys.recordUse(id, 1),
-    ready: () => storage.ready(),
-  } satisfies Record<PortMethod, () => unknown> & Record<string, () => unknown>;
-}
+/** Calls by their names. */
+export type Calls<Name extends string = string> = Readonly<Record<Name, () => Promise<unknown>>>;
 
 /** The results of calls at the same time. */
 export function atOnce<Result>(count: number, call: (index: number) => Result | Promise<Result>): Promise<Result[]> {
@@ -80,8 +66,24 @@ export function failuresOf(calls: Readonly<Record<string, () => unknown>>) {
   return Promise.all(Object.entries(calls).map(async ([name, call]) => [name, await failureOf(call)] as const));
 }
 
+/** The result of a call that is repeated while it is unavailable: it may be the first on a connection that an outage has left silent. */
+export async function eventually<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (let left = RECOVERY_LIMIT; ; left -= TURN) {
+    try {
+      return await call();
+    } catch (failure) {
+      if (!DomainError.is(failure) || left <= 0) throw failure;
+      await sleep(TURN);
+    }
+  }
+}
+
 /** Expects that a call failed as `storage_unavailable`, with a message for clients. */
 export function expectUnavailable(name: string, failure: Error | null, { location }: Pick<Storage, 'location'>): void {
+  if (failure?.name === 'AssertionError') {
+    failure.message = `${name}: ${failure.message}`;
+    throw failure;
+  }
   expect(failure ?? 'no error', name).toMatchObject({ code: 'storage_unavailable' });
   expect(failure, name).toSatisfy(DomainError.is);
   const { message } = failure as DomainError;
@@ -92,6 +94,21 @@ export function expectUnavailable(name: string, failure: Error | null, { locatio
   for (let { cause } = failure as Error; cause instanceof Error; cause = cause.cause) {
     expect(message, rule).not.toContain(cause.message);
   }
+}
+
+/** The failures of calls at the same time that are not right, all of them unavailable, by the names of all calls. */
+export async function rightOrUnavailable(
+  calls: Calls,
+  storage: Pick<Storage, 'location'>,
+): Promise<Readonly<Record<string, Error | null>>> {
+  const failures = await failuresOf(calls);
+  for (const [name, failure] of failures) if (failure !== null) expectUnavailable(name, failure, storage);
+  return Object.fromEntries(failures);
+}
+
+/** Expects that calls at the same time return, and are right. */
+export async function allRight(calls: Calls): Promise<void> {
+  for (const [name, failure] of await failuresOf(calls)) expect(failure, name).toBeNull();
 }
 
 /** Expects no secret in a value as a log shows it, with the causes of an error, also not in an encoding of URLs and headers. */

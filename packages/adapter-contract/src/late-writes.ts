@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiKey } from '@animal-store/domain';
 import type { Storage } from '@animal-store/domain/ports';
-import { expect, vi } from 'vitest';
-import { expectUnavailable, failureOf } from './calls.ts';
-import { RECOVERY_LIMIT } from './interruption.ts';
+import { expect } from 'vitest';
+import { eventually, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyKey, idempotencyOf, rex } from './samples.ts';
 
 /** 20 writes a second for 6 seconds: almost three times as long as a call may take. */
@@ -47,7 +46,7 @@ export async function expectNoLateWrites(
   /** Each of them changes what no other changes. */
   function write(index: number): Promise<unknown> {
     const record = records[index] as ApiKey;
-    const newPet = rex({ name: `Rex ${index}` });
+    const newPet = rex({ name: `Max ${index}` });
     if (index % 4 === 0) return pets.add(newPet);
     if (index % 4 === 1) return pets.add(newPet, idempotencyOf(newPet, `late-${index}`));
     if (index % 4 === 2) return keys.add(record);
@@ -87,8 +86,6 @@ export async function expectNoLateWrites(
   expect(failure, 'a creation after the end').toBeNull();
   await Promise.all(calls);
   for (const { failure } of failures.values()) expectUnavailable('a write', failure, storage);
-  // A call may be the first one on a connection that an outage has left silent.
-  const eventually = <Result>(call: () => Promise<Result>) => vi.waitFor(call, { timeout: RECOVERY_LIMIT });
   // Those that wait in a queue are stored before it.
   await eventually(() => added(pets));
   const created = new Map((await eventually(() => archive.read(0n, 1_000))).map((pet) => [pet.name, pet.createdAt]));
@@ -96,7 +93,7 @@ export async function expectNoLateWrites(
   /** When a write was done, as far as it shows; undefined if it was not. */
   function timeOf(index: number): number | undefined {
     if (index % 4 < 2) {
-      const createdAt = created.get(`Rex ${index}`);
+      const createdAt = created.get(`Max ${index}`);
       return createdAt && Math.max(createdAt - ahead, executes ? 0 : ended);
     }
     const before = index % 4 === 2 ? undefined : records[index];

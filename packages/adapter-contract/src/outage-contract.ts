@@ -1,31 +1,47 @@
-import type { ApiKey, Pet } from '@animal-store/domain';
-import { type PortMethod, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
-import { atOnce, CLOSE_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
-import { expectAllKept, expectNoWriteAfterFailure } from './interrupted-creations.ts';
-import { everyPet, inEach, RECOVERY_LIMIT, recovered } from './interruption.ts';
+import {
+  allRight,
+  atOnce,
+  type Calls,
+  CLOSE_LIMIT,
+  eventually,
+  expectNoSecret,
+  expectUnavailable,
+  failureOf,
+  RECOVERY_LIMIT,
+  rightOrUnavailable,
+} from './calls.ts';
+import { addEach, type Interruption, inEach, recovered } from './interruption.ts';
 import { createInAnotherProcess } from './other-process.ts';
-import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfKeyIds, rex } from './samples.ts';
-import { type Loss, type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
+import { everyCall, everyWrite, type PortCalls } from './port-calls.ts';
+import { everyKey, everyPage } from './samples.ts';
+import { type Loss, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
+import type { TcpProxy } from './tcp-proxy.ts';
+
+/** Calls at once: more than a pool has connections. */
+const CALLERS = 20;
 
 /** The behaviour of a storage during its outages, and afterwards. */
 export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
   describe('in an outage', () => {
     test('ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds', () =>
-      inEach(adapter, Object.entries(outages), async (interruption) => {
-        const { place, storage, pet, key, begin } = interruption;
+      inEach(adapter, Object.entries(outages), async ({ place, storage, calls, begin }) => {
         // What this storage has read, another one changes.
-        for (const read of Object.values(readsOf(storage, pet.id + 1n, key))) await read();
+        const reads = calls.reads(storage);
+        await allRight(reads);
         const other = await opened(adapter, place);
         await recovered(other);
-        const stored = [pet, await added(other.pets, rex({ status: 'sold' }))];
-        const revoked = (await other.keys.revoke(key.id, 5)) as ApiKey;
+        await addEach(calls, other);
+        const changes = calls.writes(other, 0);
+        for (const name of ['keys.recordUse', 'keys.revoke'] as const) await changes[name]();
         await other.close();
         await begin();
-        await expectOnlyReads(adapter, storage, stored, revoked);
-        const inFlight = failuresOf(everyCall(storage));
+        await expectOnlyReads(adapter, storage, calls, reads, 1);
+        const inFlight = rightOrUnavailable(everyCall(storage, calls, 1), storage);
         expect(await failureOf(() => storage.close(), CLOSE_LIMIT)).toBeNull();
-        for (const [name, failure] of await inFlight) if (failure !== null) expectUnavailable(name, failure, storage);
+        await inFlight;
       }));
 
     const { inAnotherProcess } = adapter;
@@ -41,96 +57,45 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
 
   const { proxyOf } = adapter;
   if (proxyOf !== undefined) {
-    test('begins no write once its call has failed between two responses, and leaves no half of a creation', () => {
+    test('begins no write once its call has failed between two responses, and leaves no half of a write', () => {
       const delays = [750, 900, 1_000];
-      const slow: Outage<Place> = { begin: () => {}, end: (place) => proxyOf(place).pass() };
-      const each = delays.map((delay) => [`each response after ${delay} ms`, slow] as const);
+      const each = delays.map((delay) => [`each response after ${delay} ms`, {}] as const);
       return inEach(adapter, each, (interruption, _, index) =>
         expectNoWriteAfterFailure(interruption, proxyOf(interruption.place), delays[index] as number),
       );
     });
 
-    /** Runs a call whose connection breaks after each of 1 to 8 chunks. */
-    const interrupted = async (
-      call: (storage: Storage, chunks: number) => Promise<unknown>,
-      prepare: (storage: Storage) => unknown = () => {},
-    ) => {
-      const place = await adapter.freshPlace();
-      const storage = await opened(adapter, place);
-      await recovered(storage);
-      await prepare(storage);
-      for (let chunks = 1; chunks <= 8; chunks += 1) {
-        await recovered(storage);
-        const amid = proxyOf(place).afterChunks(chunks);
-        const ended = failureOf(() => call(storage, chunks));
-        await Promise.race([ended, amid]);
-        proxyOf(place).cut();
-        // New connections work at once: an adapter may be tempted to try again.
-        proxyOf(place).pass();
-        await ended;
-      }
-      await recovered(storage);
-      return storage;
-    };
-
-    test('creates a pet without an idempotency key once at most, wherever its connection breaks', async () => {
-      const { pets } = await interrupted(({ pets }, chunks) => added(pets, rex({ name: `Rex ${chunks}` })));
-      const names = (await everyPage(pets)).map(({ name }) => name);
-      expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([]);
-    });
-
-    test('lists an API key if its creation is repeated, wherever its connection broke', async () => {
-      const records = Array.from({ length: 9 }, () => apiKey());
-      const { keys } = await interrupted(({ keys }, chunks) => keys.add(records[chunks] as ApiKey));
-      for (const record of records) await keys.add(record);
-      expect(await everyKey(keys)).toStrictEqual(inOrderOfKeyIds(records));
-    });
-
-    test('finds and lists an API key with its revocation, or rejects, wherever its connection breaks', async () => {
-      const record = apiKey();
-      const revoke = async ({ keys }: Storage) => {
-        await keys.add(record);
-        await keys.revoke(record.id, 5);
-      };
-      for (const read of [({ keys }: Storage) => keys.find(record.digest), ({ keys }: Storage) => everyKey(keys)]) {
-        const found: unknown[] = [];
-        await interrupted(async (storage) => found.push(await read(storage)), revoke);
-        expect(found.flat()).toStrictEqual(found.map(() => ({ ...record, revokedAt: 5 })));
-      }
+    test('is right or unavailable in each call, and does no write twice, wherever its connection breaks', () => {
+      const breaks = Array.from({ length: 4 }, () => ['a broken connection', {}] as const);
+      return inEach(adapter, breaks, async (interruption, _, index) => {
+        const proxy = proxyOf(interruption.place);
+        for (const chunks of [index + 1, index + 5]) await expectRightIfBroken(interruption, proxy, chunks);
+      });
     });
   }
 
   describe('after an outage', () => {
     test('works again, with all that it acknowledged, as does a storage that was opened meanwhile', () =>
-      inEach(adapter, Object.entries(outages), async ({ place, storage, pet, begin, end }) => {
+      inEach(adapter, Object.entries(outages), async ({ place, storage, calls, begin, end }) => {
         await begin();
-        const sold = rex({ status: 'sold' });
-        const idempotency = idempotencyOf(sold, 'k1');
         const opening = await opened(adapter, place);
         // More than a pool has connections; each failure could lose one.
-        const many = Array.from({ length: 100 }, () => apiKey());
-        const calls = {
-          'pets.add': () => added(storage.pets, sold, idempotency),
-          ready: () => storage.ready(),
-          'ready of the other storage': () => opening.ready(),
-          ...Object.fromEntries(many.map((key) => [`keys.add ${key.id}`, () => storage.keys.add(key)])),
-        };
-        for (const [name, failure] of await failuresOf(calls)) expectUnavailable(name, failure, storage);
+        const many = Array.from({ length: 100 }, () => calls.writes(storage));
+        const failures = await Promise.all([
+          ...Object.values(everyWrite(storage, calls, 0)).map((write) => failureOf(write)),
+          ...many.map((write) => failureOf(write['keys.add'])),
+          ...[storage, opening].map(({ ready }) => failureOf(ready)),
+        ]);
+        for (const failure of failures) expectUnavailable('a call', failure, storage);
         await end();
-        await recovered(storage);
-        await recovered(opening);
-        for (const key of many) expect(await failureOf(() => storage.keys.add(key))).toBeNull();
-        // The lost call may have been executed or not.
-        const repeated = await added(storage.pets, sold, idempotency);
-        expect(await added(opening.pets, sold, idempotency)).toStrictEqual(repeated);
-        const last = await added(storage.pets, sold);
-        expect(last.id).toBeGreaterThan(repeated.id);
-        for (const each of [storage, opening]) expect(await everyPet(each)).toStrictEqual([pet, repeated, last]);
+        for (const each of [storage, opening]) await recovered(each);
+        await addEach(calls, storage);
+        for (const each of [storage, opening]) await calls.expectKept(each);
         const silentConnections = () => adapter.proxyOf?.(place).silentConnections() ?? 0;
         await expect.poll(silentConnections, { timeout: RECOVERY_LIMIT, message: 'replaced, but not closed' }).toBe(0);
       }));
 
-    test('keeps acknowledged pets, one for each idempotency key, through long and short outages', async () => {
+    test('keeps all that it acknowledged, one pet for each idempotency key, through long and short outages', async () => {
       for (const outage of Object.entries(outages)) {
         // All at once, which takes a pool of connections for each.
         const timings = Array.from({ length: 8 }, () => outage);
@@ -146,8 +111,7 @@ export function lossContract<Place>(
   losses: Readonly<Record<string, Loss<Place>>>,
 ): void {
   test('notices that its place was lost while it runs, and works again once it is back', () =>
-    inEach(adapter, Object.entries(losses), async (interruption, { line }) => {
-      const { place, storage, pet, key, begin, end } = interruption;
+    inEach(adapter, Object.entries(losses), async ({ place, storage, calls, begin, end }, { line }) => {
       await begin();
       // Creations may be acknowledged until the storage has looked.
       expectUnavailable('ready', await failureOf(() => storage.ready()), storage);
@@ -156,7 +120,7 @@ export function lossContract<Place>(
         return StorageMisconfigured.is(cause) ? cause.message : `no StorageMisconfigured, but ${cause}`;
       };
       if (line !== undefined) await expect.poll(readLine, { timeout: RECOVERY_LIMIT }).toMatch(line);
-      const expectReads = () => expectOnlyReads(adapter, storage, [pet], key);
+      const expectReads = () => expectOnlyReads(adapter, storage, calls, calls.reads(storage), 0);
       await expectReads();
       adapter.proxyOf?.(place).pass();
       await expectReads();
@@ -164,10 +128,13 @@ export function lossContract<Place>(
       await expectReads();
       await end();
       await recovered(storage);
-      const next = await added(storage.pets, rex({ status: 'sold' }));
-      expect(next.id).toBeGreaterThan(pet.id);
-      expect(await everyPet(storage)).toStrictEqual([pet, next]);
-      expect(await everyKey(storage.keys)).toStrictEqual([key]);
+      const stored = () => Promise.all([everyPage(storage.pets), everyKey(storage.keys)]);
+      expect(
+        (await stored()).map(({ length }) => length),
+        'pets and keys',
+      ).toEqual([2, 1]);
+      await addEach(calls, storage);
+      await calls.expectKept(storage);
     }));
 }
 
@@ -176,59 +143,119 @@ async function causeOf(storage: Storage): Promise<unknown> {
   return (await failureOf(() => storage.ready()))?.cause;
 }
 
-/** Whether a method may return in an outage: those that read may. */
-const MAY_RETURN = {
-  'pets.add': false,
-  'pets.find': true,
-  'pets.list': true,
-  'keys.add': false,
-  'keys.find': true,
-  'keys.list': true,
-  'keys.revoke': false,
-  // The use of an unknown key may be ignored.
-  'keys.recordUse': true,
-} satisfies Record<PortMethod, boolean>;
-
-/** Reads of all pets and API keys of a place with few, and of one of each. */
-function readsOf({ pets, keys }: Storage, id: bigint, { digest }: ApiKey) {
-  const page = { after: 0n, limit: 20 };
-  return {
-    'pets.find': () => pets.find(id),
-    'pets.list': () => pets.list(page),
-    'pets.list by status': () => pets.list({ ...page, status: 'sold' }),
-    'keys.find': () => keys.find(digest),
-    'keys.list': () => everyKey(keys),
-  };
-}
-
-/** Expects that each call is unavailable, or a read that finds all that exists. */
+/**
+ * Expects that each call is unavailable, or a read that is right.
+ *
+ * @param known The index of an API key that was added.
+ */
 async function expectOnlyReads<Place>(
   { secrets }: StorageUnderTest<Place>,
   storage: Storage,
-  stored: readonly Pet[],
-  key: ApiKey,
+  calls: PortCalls,
+  reads: Calls,
+  known: number,
 ): Promise<void> {
-  const last = stored.at(-1) as Pet;
-  const reads = readsOf(storage, last.id, key);
-  const results = {
-    'pets.find': last,
-    'pets.list': stored,
-    'pets.list by status': stored,
-    'keys.find': key,
-    'keys.list': [key],
-  } satisfies Record<keyof typeof reads, unknown>;
-  const expectResult = ([name, result]: [string, unknown]) => {
-    return [name, async () => expect(await reads[name as keyof typeof reads]()).toEqual(result)];
-  };
-  const calls = { ...everyCall(storage), ...Object.fromEntries(Object.entries(results).map(expectResult)) };
   // Several times each: calls may wait for each other.
-  const failures = await atOnce(10, () => failuresOf(calls));
-  for (const [name, failure] of failures.flat()) {
-    const [method] = name.split(' ');
-    if (failure !== null || !MAY_RETURN[method as PortMethod]) expectUnavailable(name, failure, storage);
-    expectNoSecret(secrets, failure);
-  }
+  await atOnce(10, async () => {
+    const writes = everyWrite(storage, calls, known);
+    const all = { ...calls.reads(storage), ...reads, ...writes, ready: () => storage.ready() };
+    for (const [name, failure] of Object.entries(await rightOrUnavailable(all, storage))) {
+      if (name in writes || name === 'ready') expectUnavailable(name, failure, storage);
+      expectNoSecret(secrets, failure);
+    }
+  });
   // A call that waits for others may have none.
   const message = 'the cause of `storage_unavailable`, for the operator';
   await expect.poll(() => causeOf(storage), { timeout: RECOVERY_LIMIT, message }).toBeInstanceOf(Error);
+}
+
+/** Expects of each call whose connection breaks after so many chunks that it is right or unavailable. */
+async function expectRightIfBroken<Place>(
+  { storage, calls }: Interruption<Place>,
+  proxy: TcpProxy,
+  chunks: number,
+): Promise<void> {
+  const known = 2 * chunks;
+  for (const index of [known, known + 1]) await eventually(calls.writes(storage, index)['keys.add']);
+  const revoked = calls.writes(storage, known);
+  for (const name of ['keys.recordUse', 'keys.revoke'] as const) await eventually(revoked[name]);
+  for (const [name, call] of Object.entries(everyCall(storage, calls, known + 1))) {
+    await recovered(storage);
+    const amid = proxy.afterChunks(chunks);
+    const ended = rightOrUnavailable({ [`after ${chunks} chunks: ${name}`]: call }, storage);
+    await Promise.race([ended, amid]);
+    proxy.cut();
+    // New connections work at once: an adapter may be tempted to try again.
+    proxy.pass();
+    await ended;
+  }
+  await recovered(storage);
+  await calls.expectKept(storage);
+}
+
+/**
+ * Expects that writes which take too long begin nothing once their calls have failed, and leave no half.
+ *
+ * @param delay How long each response is delayed, in milliseconds: a write of several requests fails between two of them.
+ */
+async function expectNoWriteAfterFailure<Place>(
+  { storage, calls }: Interruption<Place>,
+  proxy: TcpProxy,
+  delay: number,
+): Promise<void> {
+  for (let count = 0; count < CALLERS; count += 1) await addEach(calls, storage);
+  proxy.delayResponses(delay);
+  await atOnce(CALLERS, (index) => rightOrUnavailable(everyWrite(storage, calls, index + 1), storage));
+  // The open connections stay: what was begun goes on.
+  proxy.delayResponses(0);
+  const stored = () => eventually(() => Promise.all([everyPage(storage.pets), everyKey(storage.keys)]));
+  const before = await stored();
+  // The last responses for which no call waits any more.
+  await sleep(delay + 100);
+  expect(await stored(), 'written after its call had failed').toEqual(before);
+  proxy.pass();
+  await recovered(storage);
+  await calls.expectKept(storage);
+}
+
+/**
+ * Expects that a storage which is interrupted amid writes works again, with all that it acknowledged.
+ *
+ * @param timing From 0. The outage begins after as many writes as its square (0: one that has ended), and then as many chunks on
+ * the network, or milliseconds: so it meets each of the statements that writes share. An odd one ends the outage at once, an even
+ * one when all callers have failed.
+ */
+async function expectAllKept<Place>(
+  { proxyOf }: StorageUnderTest<Place>,
+  { place, storage, calls, begin, end }: Interruption<Place>,
+  timing: number,
+): Promise<void> {
+  let acknowledged = 0;
+  let isOver = false;
+  const { promise: enough, resolve } = Promise.withResolvers<void>();
+
+  async function writeUntilFailure(caller: number): Promise<void> {
+    const port = caller % 2 === 0 ? 'pets' : 'keys';
+    const writes = Object.entries(calls.writes(storage)).filter(([name]) => name.startsWith(port));
+    for (const [name, write] of writes) {
+      const failure = await failureOf(write);
+      if (failure !== null) return expectUnavailable(name, failure, storage);
+      acknowledged += 1;
+      if (acknowledged >= timing ** 2) resolve();
+    }
+    if (!isOver) await writeUntilFailure(caller);
+  }
+
+  const writes = atOnce(CALLERS, writeUntilFailure);
+  const amid = enough.then(() => (proxyOf === undefined ? sleep(timing) : proxyOf(place).afterChunks(timing)));
+  await Promise.race([writes, amid]);
+  await begin();
+  if (timing % 2 === 1) {
+    await end();
+    isOver = true;
+  }
+  await writes;
+  await end();
+  await recovered(storage);
+  await calls.expectKept(storage);
 }

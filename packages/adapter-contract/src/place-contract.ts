@@ -3,7 +3,8 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Pet } from '@animal-store/domain';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, onTestFinished, vi } from 'vitest';
-import { CLOSE_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
+import { CLOSE_LIMIT, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
+import { everyCall } from './port-calls.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfIds, inOrderOfKeyIds, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 

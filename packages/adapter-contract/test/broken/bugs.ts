@@ -403,7 +403,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
   'A creation without a key is repeated when a connection breaks': {
-    foundBy: 'creates a pet without an idempotency key once at most, wherever its connection breaks',
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
     change: ofPets('add', (add) => async (pet, key) => {
       try {
         return await add(pet, key);
@@ -531,7 +531,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
   'A batch is repeated if its COMMIT gets no response': {
-    foundBy: 'keeps acknowledged pets, one for each idempotency key, through long and short outages',
+    foundBy: 'keeps all that it acknowledged, one pet for each idempotency key, through long and short outages',
     change: ofPets('add', (add, { ready }) => {
       async function addAll(all: readonly Parameters<PetRepository['add']>[]) {
         await ready();
@@ -638,15 +638,15 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
   'A creation of several requests goes on after its call has failed': {
-    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a creation',
+    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a write',
     change: ofPets('add', goingOn),
   },
   'The creation of an API key goes on after its call has failed': {
-    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a creation',
+    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a write',
     change: ofKeys('add', goingOn),
   },
   'A creation that fails between two requests leaves its pet without its idempotency key': {
-    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a creation',
+    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a write',
     change: ofPets('add', (add, { archive, place, ready }) => async (pet, key) => {
       const end = performance.now() + BUDGET.call;
       const stored = key && (await archive.read(0n, 1_000)).some(({ idempotency }) => idempotency?.key === key.key);
@@ -659,7 +659,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
   'Each repetition completes an interrupted creation under a new id': {
-    foundBy: 'keeps acknowledged pets, one for each idempotency key, through long and short outages',
+    foundBy: 'keeps all that it acknowledged, one pet for each idempotency key, through long and short outages',
     change: ofPets('add', (add, { archive }) => {
       const interrupted = new Set<string>();
       return async (pet, key) => {
@@ -834,7 +834,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     change: writingBackUses,
   },
   "A revocation that can't be read counts as none in a list": {
-    foundBy: 'finds and lists an API key with its revocation, or rejects, wherever its connection breaks',
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
     change: ofKeys('list', (list, { ready }) => async (selection) => {
       const page = await list(selection);
       const isRead = await ready().then(
@@ -845,7 +845,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
   "A revocation that can't be read counts as none in a search": {
-    foundBy: 'finds and lists an API key with its revocation, or rejects, wherever its connection breaks',
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
     change: ofKeys('find', (find, { ready }) => async (digest) => {
       const key = await find(digest);
       return ready().then(
@@ -855,7 +855,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     }),
   },
   'An API key is listed only if its record was new': {
-    foundBy: 'lists an API key if its creation is repeated, wherever its connection broke',
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
     change(storage, url) {
       const listed = new Set<string>();
       const add = ofKeys('add', (add, { keys, ready }) => async (key) => {
