@@ -3,5 +3,6 @@
 set -eu
 umask 077
 file="/var/backups/animals-$(date +%u).dump"
+trap 'rm -f "$file.partial"' EXIT
 docker exec --env-file /etc/animal-store/db.env animals-db pg_dump --format custom animals >"$file.partial"
 mv "$file.partial" "$file"

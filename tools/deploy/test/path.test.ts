@@ -167,6 +167,7 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     await paste('docker stop animals-db');
     await expect(paste('tools/deploy/docker/backup.sh')).rejects.toThrow('is not running');
     expect(readFileSync(dump)).toEqual(last);
+    expect(globSync(`${folder}/animals-*`)).toEqual([dump]);
     await expect(paste(changePassword)).rejects.toThrow('is not running');
     expect(password()).toBe(second);
   });
