@@ -109,6 +109,12 @@ describe('createMcpServer', () => {
     ['create_pet', { ...rex, categoryId: '0x7' }, 'categoryId must be a string of decimal digits, was "0x7"'],
     ['create_pet', { ...rex, categoryId: '' }, 'categoryId must be a string of decimal digits, was ""'],
     ['create_pet', { name: ' ', categoryId: '9223372036854775808' }, 'white space; categoryId must be an integer from'],
+    [
+      'create_pet',
+      { name: ' ', categoryId: 'x', status: 'lost', idempotencyKey: '' },
+      /white space; categoryId must be a string of decimal digits, was "x"; status must be .*; the idempotency key must be/,
+    ],
+    ['list_pets', { limit: 0, after: 'x' }, /^limit must be .*; after must be a string of decimal digits, was "x"$/],
     ['create_pet', { ...rex, status: 'lost' }, 'status must be one of available, pending, sold, was "lost"'],
     ['create_pet', { ...rex, idempotencyKey: 'a b' }, 'the idempotency key must be 1 to 255 visible ASCII'],
     ['get_pet', {}, 'id must be an integer, was missing'],

@@ -52,10 +52,13 @@ function tool<Input extends object>({ name, run, title, description, input, outp
   async function call(given: object, catalogue: Catalogue, holder: string): Promise<Content> {
     const other = Object.keys(given).find((argument) => !names.includes(argument));
     if (other !== undefined) throw new DomainError('invalid', MESSAGES.unknownArgument(name, other, names));
-    return run(given as Input, catalogue, holder);
+    return run(given as Input, catalogue, holder).catch((error) => Promise.reject(inArguments(error, given)));
   }
   return { name, call, definition };
 }
+
+/** The arguments that are strings of digits. */
+const INTEGERS: ReadonlySet<string> = new Set(['id', 'categoryId', 'after']);
 
 const TOOLS = [
   tool<{ limit?: number; status?: PetStatus; after?: string }>({
@@ -66,7 +69,7 @@ const TOOLS = [
     output: objectOf(['pets'], { pets: { type: 'array', items: PET }, next: NEXT }),
     readOnly: true,
     async run({ after, ...query }, catalogue) {
-      const { pets, next } = await catalogue.listPets({ ...query, after: integer('after', after) });
+      const { pets, next } = await catalogue.listPets({ ...query, after: integer(after) });
       return { pets: pets.map(asOutput), ...(next !== null && { next: String(next) }) };
     },
   }),
@@ -78,7 +81,7 @@ const TOOLS = [
     output: PET,
     readOnly: false,
     async run({ categoryId, idempotencyKey: key, ...rest }, catalogue, holder) {
-      const newPet = { ...rest, categoryId: integer('categoryId', categoryId) };
+      const newPet = { ...rest, categoryId: integer(categoryId) };
       const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder, key });
       return asOutput(pet);
     },
@@ -90,7 +93,7 @@ const TOOLS = [
     input: objectOf(['id'], { id: ID }),
     output: PET,
     readOnly: true,
-    run: async ({ id }, catalogue) => asOutput(await catalogue.getPet(integer('id', id))),
+    run: async ({ id }, catalogue) => asOutput(await catalogue.getPet(integer(id))),
   }),
 ];
 
@@ -115,12 +118,21 @@ export function createMcpServer({ catalogue, holder, version, storage, onCall }:
   return server;
 }
 
-/** An argument of decimal digits, or a number, which some clients make of them. The use case knows whether it may be absent. */
-function integer(argument: string, given: string | undefined): bigint {
-  if (given === undefined) return given as never;
-  const value: unknown = Number.isSafeInteger(given) ? String(given) : given;
-  if (typeof value === 'string' && /^-?\d+$/.test(value)) return BigInt(value);
-  throw new DomainError('invalid', MESSAGES.notDigits(argument, value));
+/** An argument of decimal digits, or a number, which some clients make of them. The use case rejects anything else. */
+function integer(given: unknown): bigint {
+  const value = Number.isSafeInteger(given) ? String(given) : given;
+  return (typeof value === 'string' && /^-?\d+$/.test(value) ? BigInt(value) : given) as bigint;
+}
+
+/** The error of a use case, which knows integers only, in terms of the arguments that are their digits. */
+function inArguments(error: unknown, given: object): unknown {
+  if (!DomainError.is(error) || error.code !== 'invalid') return error;
+  const violations = error.violations.map(({ field, message }) => {
+    const value = (given as Record<string, unknown>)[field];
+    const isDigits = !INTEGERS.has(field) || value === undefined || typeof integer(value) === 'bigint';
+    return { field, message: isDigits ? message : MESSAGES.notDigits(field, value) };
+  });
+  return new DomainError('invalid', violations.map(({ message }) => message).join('; '), { violations });
 }
 
 function asOutput({ id, categoryId, ...rest }: Pet): Content {
