@@ -13,7 +13,8 @@ REPEATED = {408, 429, 500, 502, 503, 504}
 def retry_after(field):
     """Seconds, or a date, which a proxy may send, as seconds from now."""
     if field.isdecimal():
-        return int(field)
+        # An int of many digits cannot be added to a float.
+        return float(field)
     try:
         return max(0, (parsedate_to_datetime(field) - datetime.now(timezone.utc)).total_seconds())
     except (TypeError, ValueError):

@@ -11,8 +11,10 @@ export interface UnreliableProxy extends AsyncDisposable {
   readonly arrivals: readonly number[];
 }
 
+type Failure = () => 'lost' | 'cut' | { status: number; retryAfter?: string };
+
 /** Functions, because a date is made when it is sent. The service has executed requests whose responses are lost or cut. */
-const FAILURES: readonly (() => 'lost' | 'cut' | { status: number; retryAfter?: string })[] = [
+const FAILURES: readonly Failure[] = [
   () => 'lost',
   () => 'cut',
   () => ({ status: 503, retryAfter: '1' }),
@@ -27,11 +29,14 @@ const FAILURES: readonly (() => 'lost' | 'cut' | { status: number; retryAfter?: 
 export const FAILURE_COUNT = FAILURES.length;
 
 /** Starts a proxy in front of the service at a base URL. */
-export async function startUnreliableProxy(target: string): Promise<UnreliableProxy> {
+export async function startUnreliableProxy(
+  target: string,
+  failures: readonly Failure[] = FAILURES,
+): Promise<UnreliableProxy> {
   const arrivals: number[] = [];
   const server = createServer(async (request, response) => {
     arrivals.push(performance.now());
-    const failure = FAILURES[arrivals.length - 1]?.();
+    const failure = failures[arrivals.length - 1]?.();
     const body = await text(request);
     if (typeof failure === 'object') {
       const { status, retryAfter } = failure;
