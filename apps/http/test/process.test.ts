@@ -4,7 +4,6 @@ import { closeSync, openSync } from 'node:fs';
 import { Agent, request as sendRequest } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -228,9 +227,6 @@ describe('a stop', () => {
     async (signal) => {
       const { process, creations, call, says, exit, output } = await startWithCreations();
       process.kill(signal);
-      // npm sends a copy of Ctrl-C.
-      await setImmediate();
-      process.kill(signal);
       await says(/"stopping"/);
       // A terminal that goes does not end the stop.
       process.kill('SIGHUP');
@@ -266,7 +262,7 @@ describe('a stop', () => {
     expect(running.output).toEqual({ out: '', err: '' });
   });
 
-  // The package app-kit tests a second signal of the same kind.
+  // The package app-kit tests a second signal of the same kind, and the time between both.
   test('ends at once on a second signal', async () => {
     const running = startProcess(PRODUCTION);
     await running.listens();

@@ -25,8 +25,11 @@ import { type Running, startProcess } from './service-process.ts';
 /** How many restarts there are: one of each instance; the environment can ask for more. */
 const RESTARTS = Number(process.env['ROLLING_RESTARTS'] ?? 2);
 
-/** How long a restart takes at most with default settings, in milliseconds. */
-const RESTART_TIME = 25_000;
+/** For a restart that hangs, in milliseconds. */
+const RESTART_TIMEOUT = 300_000;
+
+/** A server has 7 s in the configurations; to wait for two, one after the other, would take twice as long. In milliseconds. */
+const WAIT_MAX = 13_500;
 
 const CLIENTS = 4;
 
@@ -88,7 +91,8 @@ const PROXIES = {
     package: 'haproxy',
     file: 'haproxy.cfg',
     words: (folder: string) => ['-db', '-f', join(folder, 'configuration')],
-    whole: (text: string) => `${text}\n`,
+    /** Otherwise two that listen on one port would share its connections. */
+    whole: (text: string) => `global\n  noreuseport\n${text}\n`,
   },
 } as const;
 
@@ -113,18 +117,20 @@ async function startProxy(
     log += text;
   });
   const exit = new Promise((resolve) => child.on('close', resolve));
+  // The port may have become another program's, which would respond instead.
+  const end = exit.then(() => Promise.reject(new Error(`${name} ended with ${child.exitCode}: ${log}`)));
   onTestFinished(async () => {
     child.kill('SIGTERM');
     await exit;
   });
-  const status = () =>
-    serviceAt(ports.plain)
-      .call('GET', '/openapi.json', { key: null })
-      .then(
-        (response) => response.status,
-        () => `${child.exitCode} ${log}`,
-      );
-  await expect.poll(status).toBe(200);
+  const { call } = serviceAt(ports.plain);
+  const statuses = () =>
+    Promise.all(['/livez', '/openapi.json'].map((path) => call('GET', path, { key: null }))).then(
+      (replies) => replies.map(({ status }) => status),
+      () => log,
+    );
+  // An instance would respond with 200 to both.
+  await Promise.race([expect.poll(statuses).toEqual([404, 200]), end]);
   return ports;
 }
 
@@ -193,9 +199,8 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
         }
         const counts = await stopClients();
         expect(counts).toEqual({ 200: expect.any(Number), 201: expect.any(Number) });
-        expect(Number(counts[200]) + Number(counts[201])).toBeGreaterThan(200);
       },
-      RESTARTS * RESTART_TIME,
+      RESTARTS * RESTART_TIMEOUT,
     );
 
     test('serves clients over TLS, but neither probes nor metrics, in no spelling of their paths', async () => {
@@ -233,7 +238,7 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       }
     });
 
-    test('serves reads and repeatable creations within 9 s while one of two instances hangs, and creates each once', async () => {
+    test('serves reads and repeatable creations after one timeout while one of two instances hangs, and creates each once', async () => {
       const ports: [number, number] = [await freePort(), await freePort()];
       const file = join(freshFolder(), 'animals.db');
       const instances = ports.map((port) => start(port, { STORAGE: 'sqlite', SQLITE_FILE: file }));
@@ -253,7 +258,7 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
         ...Array.from({ length: 8 }, () => call('GET', '/v1/pets')),
         ...['e', 'f', 'g', 'h'].map(create),
       ]);
-      expect(performance.now() - begin).toBeLessThan(9_000);
+      expect(performance.now() - begin).toBeLessThan(WAIT_MAX);
       expect(replies.map(({ status }) => status)).toEqual([...Array(8).fill(200), ...Array(4).fill(201)]);
       hung.process.kill('SIGCONT');
       // It responds to this after the requests that have waited for it.
@@ -261,7 +266,7 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       expect(json).toHaveLength(8);
     });
 
-    test('responds with 503 within 9 s to a creation without a key that went to an instance that hangs', async () => {
+    test('responds with 503 after one timeout to a creation without a key that went to an instance that hangs', async () => {
       const { instance, proxied } = await startBehind(name);
       const fields = { 'content-type': 'application/json' };
       const create = () => proxied.call('POST', '/v1/pets', { headers: fields, body: '{"name":"Rex","categoryId":1}' });
@@ -269,7 +274,7 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       instance.process.kill('SIGSTOP');
       const begin = performance.now();
       const { status, json, headers } = await create();
-      expect(performance.now() - begin).toBeLessThan(9_000);
+      expect(performance.now() - begin).toBeLessThan(WAIT_MAX);
       expect([status, headers['content-type'], headers['retry-after']]).toEqual([503, 'application/json', '1']);
       expect(json).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
     });
