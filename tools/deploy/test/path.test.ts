@@ -94,10 +94,12 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
 
   test('run.sh replaces instances, and keeps those before', async () => {
     const { paste, instances, former, first } = await twoInstances();
-    await paste(RUN);
+    const [upgrade = '', back = '', change = ''] = blocks(8);
+    expect(await paste(upgrade)).toMatch(/1 is ready.*2 is ready.*"listening"/s);
     expect(idsOf(await former())).toEqual(idsOf(first));
     expect(running(await former())).toEqual([false, false]);
     expect(running(await instances())).toEqual([true, true]);
+    for (const commands of [back, change]) expect(await paste(commands)).toMatch(/1 is ready.*2 is ready/s);
   });
 
   test('run.sh changes nothing if the image does not exist or has no name', async () => {
