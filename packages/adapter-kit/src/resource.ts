@@ -23,13 +23,6 @@ export interface ResourceOptions<T> {
    * @default unavailable
    */
   toPortError?(failure: unknown): unknown;
-
-  /**
-   * The time limit of a call in milliseconds, the wait for an opening included.
-   *
-   * @default 2_200
-   */
-  readonly timeout?: number;
 }
 
 /** A call of a port, as the work on a connection sees it. */
@@ -76,7 +69,7 @@ type State<T> =
  * | closed  | is rejected           |          |                        |                     | the same promise    |
  */
 export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
-  const { open, close, isLost, toPortError = unavailable, timeout = BUDGET.call } = options;
+  const { open, close, isLost, toPortError = unavailable } = options;
   let state: State<T> = { name: 'absent' };
   const inFlight = new Set<(failure: Error) => void>();
 
@@ -121,8 +114,8 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
 
   return {
     async call(work) {
-      const deadline = performance.now() + timeout;
-      let left = timeout;
+      const deadline = performance.now() + BUDGET.call;
+      let left: number = BUDGET.call;
       // Another call may close or lose the connection before this one continues.
       while (state.name !== 'open') {
         if (state.name === 'closed') throw closed();
@@ -130,21 +123,21 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         await withTimeout(state.opened, left).catch(throwNotOpen);
         left = Math.round(deadline - performance.now());
         // An opening that blocks the thread ends before the timer of its call.
-        if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${timeout} ms`));
+        if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${BUDGET.call} ms`));
       }
       const used = state;
       try {
         return await withTimeout(work({ connection: used.value, deadline }), left, inFlight);
       } catch (failure) {
         // A call that mostly waited for the opening may time out on a healthy connection: keep it.
-        if (left > timeout / 2 && isLost(failure)) discard(used);
+        if (left > BUDGET.call / 2 && isLost(failure)) discard(used);
         throw errorOf(failure);
       }
     },
 
     close() {
       if (state.name !== 'closed') {
-        const released = withTimeout(release(state), timeout).catch(() => {});
+        const released = withTimeout(release(state), BUDGET.call).catch(() => {});
         // A driver may forget who waits for a connection: nothing would keep the process alive until the time limit.
         const endCalls = () => inFlight.forEach((stop) => void stop(closed()));
         // A turn later: results that have arrived with the end are delivered.

@@ -61,14 +61,12 @@ async function connectTo({ port, hostname, pathname: path }: URL) {
 
 /** What a bug changes without a function of its own. */
 export interface Options {
-  /** In milliseconds. */
-  readonly timeout?: number;
   readonly replacesSilentConnections?: boolean;
 }
 
 /** Opens a storage at the place of a URL. */
 export function openStorage(text: string, options: Options = {}): CopiedStorage {
-  const { timeout = BUDGET.call, replacesSilentConnections = true } = options;
+  const { replacesSilentConnections = true } = options;
   if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
   const url = new URL(text);
   if (url.password === '') throw new StorageMisconfigured('the URL must have a password');
@@ -80,7 +78,6 @@ export function openStorage(text: string, options: Options = {}): CopiedStorage 
     // What the engine rejects is a defect of the call.
     toPortError: (failure) =>
       failure instanceof TypeError || failure instanceof RangeError ? failure : unavailable(failure),
-    timeout,
   });
   const operations = operationsBy((port, method, given) =>
     call(({ connection, deadline }) => connection.send({ port, method, given, timeout: timeLeft(deadline) })),
