@@ -17,7 +17,7 @@ function toPet(item) {
   return pet;
 }
 
-const send = ({ connection, deadline }, name, operation) => connection.send({ name, ...operation }, deadline);
+const send = (call, name, operation) => call.connection.send({ name, ...operation }, call);
 
 /** Reads pages until it has enough: the engine may return fewer items than the limit. */
 async function range(call, { after, limit, ...others }) {
@@ -116,8 +116,9 @@ export async function openShelf(shelf, { create = true } = {}) {
   const password = decodeURIComponent(url.password);
   url.password = '';
   return createStorage({
-    open: () => connect({ url, password }, create ? 'PUT' : 'GET'),
-    close: (connection) => connection.close(),
+    open: (limits) => connect({ url, password }, create ? 'PUT' : 'GET', limits),
+    // The signals of the calls have ended their requests.
+    close() {},
     // A request that fails loses its own connection only.
     isLost: () => false,
     // Failures of requests are unavailable already.

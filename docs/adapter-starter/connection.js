@@ -1,15 +1,9 @@
-import { BUDGET, createBatches, otherDatabase, timeLeft } from '@animal-store/adapter-kit';
+import { createBatches, otherDatabase, timeLeft } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 
 /** Opens a place of the engine. `send` resolves to the result of an operation, in batches of all calls. */
-export async function connect({ url, password }, method) {
-  const closing = new AbortController();
-
-  async function request(method, deadline, body) {
-    // Not AbortSignal.timeout: its timer goes on after the response, also when the storage is closed.
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new Error('no response in time')), timeLeft(deadline));
-    const signal = AbortSignal.any([closing.signal, late.signal]);
+export async function connect({ url, password }, method, { signal }) {
+  async function request(method, signal, body) {
     const headers = { authorization: `Bearer ${password}` };
     try {
       const response = await fetch(url, { method, headers, body: JSON.stringify(body), signal });
@@ -19,16 +13,14 @@ export async function connect({ url, password }, method) {
     } catch (failure) {
       // All failures of requests: fetch throws a TypeError if there is no network, which is no defect.
       throw unavailable(failure);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
-  // No call waits for an opening for longer than it may take: the limit of this request is its own.
-  const place = await request(method, performance.now() + BUDGET.driver);
+  const place = await request(method, signal);
   // The engine begins nothing after the timeout, and nothing in another place with the same name.
-  const work = (operations, deadline) => request('POST', deadline, { place, timeout: timeLeft(deadline), operations });
-  return { send: createBatches(work, { maxItems: 100, parallel: 4 }), close: () => closing.abort() };
+  const work = (operations, { deadline, signal }) =>
+    request('POST', signal, { place, timeout: timeLeft(deadline), operations });
+  return { send: createBatches(work, { maxItems: 100, parallel: 4 }) };
 }
 
 /** For the operator. A StorageMisconfigured says that waiting is no help. */

@@ -1,13 +1,19 @@
-import { unavailable } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type BatchOptions, createBatches } from './batches.ts';
 import { BUDGET } from './budget.ts';
+import { LazyLimits, type Limits } from './limits.ts';
 
 const TIMEOUT = 50;
+const DOWN = new TypeError('down');
+const never = () => new Promise<never>(() => {});
+const ENDLESS = new LazyLimits(Number.POSITIVE_INFINITY);
+const TOO_LATE = 'no batch could begin 300 ms before the deadline';
+
+const reasonOf = ({ message, cause }: Error) => (cause as Error | undefined)?.message ?? message;
 
 const fail = () => {
-  throw new TypeError('down');
+  throw DOWN;
 };
 
 /** Lets everything happen that needs no time: the end of a batch, then the begin of the next one. */
@@ -43,7 +49,7 @@ function batches(options: Partial<BatchOptions> = {}) {
   async function call(...items: number[]): Promise<Promise<unknown>[]> {
     const calls: Promise<unknown>[] = [];
     for (const item of items) {
-      calls.push(add(item, performance.now() + BUDGET.call).catch(({ message }) => message));
+      calls.push(add(item, new LazyLimits(performance.now() + BUDGET.call)).catch(reasonOf));
       await nextTick();
     }
     await settle();
@@ -123,19 +129,40 @@ describe('createBatches', () => {
     vi.advanceTimersByTime(2_201);
     const [later] = await call(3);
     await begun[0]?.end((item) => item);
-    expect(await late).toBe(unavailable().message);
+    expect(await late).toBe(TOO_LATE);
     await begun[1]?.end((item) => item);
     expect(await later).toBe(3);
     expect(items()).toEqual([[1], [3]]);
   });
 
   test('tells the work the earliest deadline of its calls, and rejects a call with 300 ms left or less, in any order', async () => {
-    const work = vi.fn(async (items: readonly string[], _deadline: number) => items);
+    const work = vi.fn(async (items: readonly string[], _: Limits) => items);
     const add = createBatches(work, { maxItems: 4 });
     const now = performance.now();
-    const ends = [600, 300, 500, 400].map((left) => add(`${left}`, now + left).catch(({ code }) => code));
-    expect(await Promise.all(ends)).toEqual(['600', 'storage_unavailable', '500', '400']);
-    expect(work.mock.calls).toEqual([[['600', '500', '400'], now + 400]]);
+    const ends = [600, 300, 500, 400].map((left) => add(`${left}`, new LazyLimits(now + left)).catch(reasonOf));
+    expect(await Promise.all(ends)).toEqual(['600', TOO_LATE, '500', '400']);
+    expect(work.mock.calls).toEqual([[['600', '500', '400'], { deadline: now + 400 }]]);
+  });
+
+  test('passes a signal that aborts when all calls of the batch have ended, also those that had ended before it is read', async () => {
+    let batch: Limits | undefined;
+    const add = createBatches<number, never>(
+      (_, limits) => {
+        batch = limits;
+        return never();
+      },
+      { maxItems: 3 },
+    );
+    const calls = [1, 2, 3].map(() => new LazyLimits(performance.now() + BUDGET.call));
+    for (const [item, call] of calls.entries()) add(item, call).catch(() => {});
+    await settle();
+    const [first, second, third] = calls;
+    first?.end();
+    expect(batch?.signal.aborted).toBe(false);
+    second?.end();
+    expect(batch?.signal.aborted).toBe(false);
+    third?.end(DOWN);
+    expect(batch?.signal).toMatchObject({ aborted: true, reason: DOWN });
   });
 
   test('serves a caller who reads page after page once in a turn of the event loop, so that other work goes on', async () => {
@@ -147,7 +174,7 @@ describe('createBatches', () => {
       if (!isOver) setImmediate(count);
     };
     setImmediate(count);
-    for (let page = 0; page < 50; page += 1) expect(await read(page, Number.POSITIVE_INFINITY)).toBe(page);
+    for (let page = 0; page < 50; page += 1) expect(await read(page, ENDLESS)).toBe(page);
     isOver = true;
     expect(turns).toBeGreaterThanOrEqual(49);
   });
@@ -162,7 +189,7 @@ describe('createBatches', () => {
     }
     expect(begun).toHaveLength(10);
     // Later ones have waited for less than 2.2 seconds.
-    expect(await Promise.all(calls.slice(10, 15))).toEqual(Array(5).fill(unavailable().message));
+    expect(await Promise.all(calls.slice(10, 15))).toEqual(Array(5).fill(TOO_LATE));
     await begun[0]?.end((item) => item);
     expect(begun).toHaveLength(11);
     const { items: [next] = [], end } = begun[10] as Batch;
@@ -205,7 +232,7 @@ describe('createBatches', () => {
     const add = createBatches<number, string>(work as never, { maxItems: 2 });
     const failure = { status: 'rejected', reason };
     for (let round = 0; round < 2; round += 1) {
-      const calls = [1, 2].map((item) => add(item, Number.POSITIVE_INFINITY));
+      const calls = [1, 2].map((item) => add(item, ENDLESS));
       expect(await Promise.allSettled(calls)).toEqual([failure, failure]);
     }
   });

@@ -1,13 +1,14 @@
 import { unavailable } from '@animal-store/domain/ports';
 import { BUDGET } from './budget.ts';
+import { allEnded, type Limits } from './limits.ts';
 import { withTimeout } from './resource.ts';
 
 /**
  * Runs a batch of one item or more. Resolves to the result of each item, in their order; an Error rejects its item alone.
  *
- * @param deadline The earliest of its calls: see {@link Call}.
+ * @param limits The earliest deadline of its calls, and a signal that aborts when all of them have ended.
  */
-export type BatchWork<T, R> = (items: readonly T[], deadline: number) => Promise<readonly (R | Error)[]>;
+export type BatchWork<T, R> = (items: readonly T[], limits: Limits) => Promise<readonly (R | Error)[]>;
 
 export interface BatchOptions {
   /** How many items a batch has at most: 1 or more. */
@@ -35,9 +36,25 @@ const MAX_TIME = 2 * BUDGET.call;
 /** A call that waits for its batch. */
 interface Waiting<T, R> {
   readonly item: T;
-  readonly deadline: number;
+  readonly limits: Limits;
   resolve(result: R): void;
   reject(failure: unknown): void;
+}
+
+class BatchLimits implements Limits {
+  readonly deadline: number;
+  readonly #batch: readonly { readonly limits: Limits }[];
+  #signal: AbortSignal | null = null;
+
+  constructor(batch: readonly { readonly limits: Limits }[]) {
+    this.deadline = Math.min(...batch.map(({ limits }) => limits.deadline));
+    this.#batch = batch;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= allEnded(this.#batch.map(({ limits }) => limits));
+    return this.#signal;
+  }
 }
 
 /**
@@ -46,14 +63,14 @@ interface Waiting<T, R> {
  * was acknowledged before it was called, and a write is acknowledged when it is done.
  *
  * @param work If it rejects or has not a result for each item, each of its items rejects.
- * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if its call has
+ * @returns Adds an item of a call to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if its call has
  * 0.3 seconds left or less when a batch could begin. If none can, it waits: its caller needs a time limit, as `createResource` has.
  * @throws RangeError if `maxItems` or `parallel` is less than 1.
  */
 export function createBatches<T, R>(
   work: BatchWork<T, R>,
   { maxItems, parallel = 1, timeout = BUDGET.driver }: BatchOptions,
-): (item: T, deadline: number) => Promise<R> {
+): (item: T, limits: Limits) => Promise<R> {
   if (!(maxItems >= 1 && parallel >= 1)) throw new RangeError('maxItems and parallel must be 1 or more');
   let waiting: Waiting<T, R>[] = [];
   /** Batches that the next one waits for, and those that have not ended. */
@@ -72,7 +89,7 @@ export function createBatches<T, R>(
     isScheduled = false;
     const now = performance.now();
     // A batch has the earliest deadline of its items: a late one would fail the others.
-    waiting = waiting.filter(({ deadline, reject }) => deadline > now + BUDGET.rest || reject(unavailable()));
+    waiting = waiting.filter(({ limits, reject }) => limits.deadline > now + BUDGET.rest || reject(tooLate()));
     while (running < parallel && unended < parallel * MAX_UNENDED && waiting.length > 0) {
       running += 1;
       unended += 1;
@@ -83,8 +100,8 @@ export function createBatches<T, R>(
   async function run(batch: readonly Waiting<T, R>[]): Promise<void> {
     try {
       const items = batch.map(({ item }) => item);
-      const earliest = Math.min(...batch.map(({ deadline }) => deadline));
-      const results = await withTimeout(work(items, earliest), MAX_TIME);
+      const limits = new BatchLimits(batch);
+      const results = await withTimeout(work(items, limits), MAX_TIME);
       if (results?.length !== batch.length) throw new TypeError(`the work of a batch has no ${batch.length} results`);
       for (const [index, { resolve, reject }] of batch.entries()) {
         const result = results[index] as R | Error;
@@ -104,9 +121,11 @@ export function createBatches<T, R>(
     schedule();
   }
 
-  return (item, deadline) =>
+  return (item, limits) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, deadline, resolve, reject });
+      waiting.push({ item, limits, resolve, reject });
       schedule();
     });
 }
+
+const tooLate = () => unavailable(new Error(`no batch could begin ${BUDGET.rest} ms before the deadline`));

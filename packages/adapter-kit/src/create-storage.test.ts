@@ -99,7 +99,7 @@ describe('createStorage', () => {
     const { pets } = createStorage({
       ...driver(),
       open,
-      pets: { ...driver().pets, find: ({ deadline }, id) => find(id, deadline) },
+      pets: { ...driver().pets, find: (call, id) => find(id, call) },
     });
     const calls = [1n, 2n].map((id) => pets.find(id).catch(({ code }) => code));
     await pass(1_500);

@@ -1,12 +1,17 @@
 import { DomainError } from '@animal-store/domain';
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUDGET } from './budget.ts';
+import { LazyLimits, type Limits } from './limits.ts';
 
 export interface ResourceOptions<T> {
-  /** Connects and prepares the storage, within 10 seconds. Each failure is `storage_unavailable` for the calls that wait. */
-  open(): Promise<T>;
+  /**
+   * Connects and prepares the storage, within 10 seconds. Each failure is `storage_unavailable` for the calls that wait.
+   *
+   * @param limits Of connecting: 4 seconds.
+   */
+  open(limits: Limits): Promise<T>;
 
-  /** Releases what `open` has returned, while calls may still use it. Its errors are ignored. */
+  /** Releases what `open` has returned, while calls may still use it, whose signals have aborted. Its errors are ignored. */
   close(value: T): unknown;
 
   /**
@@ -26,10 +31,8 @@ export interface ResourceOptions<T> {
 }
 
 /** A call of a port, as the work on a connection sees it. */
-export interface Call<T> {
+export interface Call<T> extends Limits {
   readonly connection: T;
-  /** When the caller gives up, on the clock of `performance.now`. A write that begins later surprises it: see `timeLeft`. */
-  readonly deadline: number;
 }
 
 export interface Resource<T> {
@@ -41,8 +44,8 @@ export interface Resource<T> {
   call<R>(work: (call: Call<T>) => Promise<R>): Promise<R>;
 
   /**
-   * Closes the resource within the time limit, then rejects the calls that are still in flight. An opening that takes longer is
-   * closed when it ends. Never throws.
+   * Aborts the signals of the calls and the opening in flight, closes the resource within 2.2 seconds, then rejects the calls that
+   * are still in flight. An opening that takes longer is closed when it ends. Keeps the process alive until then. Never throws.
    */
   close(): Promise<void>;
 }
@@ -53,7 +56,12 @@ export interface Resource<T> {
  */
 type State<T> =
   | { readonly name: 'absent' }
-  | { readonly name: 'opening'; readonly connecting: Promise<T>; readonly opened: Promise<T> }
+  | {
+      readonly name: 'opening';
+      readonly limits: LazyLimits;
+      readonly connecting: Promise<T>;
+      readonly opened: Promise<T>;
+    }
   | { readonly name: 'open'; readonly connecting: Promise<T>; readonly value: T }
   | { readonly name: 'closed'; readonly done: Promise<void> };
 
@@ -71,11 +79,14 @@ type State<T> =
 export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   const { open, close, isLost, toPortError = unavailable } = options;
   let state: State<T> = { name: 'absent' };
-  const inFlight = new Set<(failure: Error) => void>();
+  /** The calls whose work has not ended, and how to stop waiting for each. */
+  const inFlight = new Map<RunningCall<T>, (failure: Error) => void>();
 
   function startOpening() {
-    const connecting = (async () => open())();
-    const opening = { name: 'opening', connecting, opened: withTimeout(connecting, BUDGET.open) } as const;
+    const limits = new LazyLimits(performance.now() + BUDGET.connect);
+    const connecting = (async () => open(limits))();
+    withTimeout(connecting, BUDGET.connect).catch((failure) => limits.end(failure));
+    const opening = { name: 'opening', limits, connecting, opened: withTimeout(connecting, BUDGET.open) } as const;
     opening.opened.then(
       (value) => {
         if (state === opening) state = { name: 'open', connecting, value };
@@ -126,9 +137,13 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${BUDGET.call} ms`));
       }
       const used = state;
+      const call = new RunningCall(used.value, deadline);
       try {
-        return await withTimeout(work({ connection: used.value, deadline }), left, inFlight);
+        const result = await withTimeout(work(call), left, inFlight, call);
+        call.end();
+        return result;
       } catch (failure) {
+        call.end(failure);
         // A call that mostly waited for the opening may time out on a healthy connection: keep it.
         if (left > BUDGET.call / 2 && isLost(failure)) discard(used);
         throw errorOf(failure);
@@ -137,38 +152,57 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
 
     close() {
       if (state.name !== 'closed') {
-        const released = withTimeout(release(state), BUDGET.call).catch(() => {});
-        // A driver may forget who waits for a connection: nothing would keep the process alive until the time limit.
-        const endCalls = () => inFlight.forEach((stop) => void stop(closed()));
-        // A turn later: results that have arrived with the end are delivered.
-        released.then(() => setImmediate(endCalls));
+        const closing = state;
+        const failure = closed();
+        const released = withTimeout(release(closing), BUDGET.call).catch(() => {});
         state = { name: 'closed', done: released };
+        if (closing.name === 'opening') closing.limits.end(failure);
+        for (const call of inFlight.keys()) call.end(failure);
+        // The caller waits, and nothing else may keep the process alive.
+        const alive = setTimeout(() => {}, BUDGET.call);
+        // A driver may forget who waits for a connection.
+        const endCalls = () => inFlight.forEach((stop) => void stop(failure));
+        released.then(() => {
+          clearTimeout(alive);
+          // A turn later: results that have arrived with the end are delivered.
+          setImmediate(endCalls);
+        });
       }
       return state.done;
     },
   };
 }
 
+class RunningCall<T> extends LazyLimits implements Call<T> {
+  readonly connection: T;
+
+  constructor(connection: T, deadline: number) {
+    super(deadline);
+    this.connection = connection;
+  }
+}
+
 /**
  * Stops waiting for work, which goes on, after a timeout in milliseconds. The timer keeps no process alive.
  *
- * @param inFlight Has, until the end, a function that stops waiting at once.
+ * @param inFlight Has, until the end, a function that stops waiting at once, for this call.
  */
-export function withTimeout<R>(
+export function withTimeout<R, Key = never>(
   work: Promise<R>,
   timeout: number,
-  inFlight?: Set<(failure: Error) => void>,
+  inFlight?: Map<Key, (failure: Error) => void>,
+  call?: Key,
 ): Promise<R> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       stop(Object.assign(new Error(`no response within ${timeout} ms`), { name: 'TimeoutError' }));
     }, timeout);
     timer.unref();
-    inFlight?.add(stop);
+    if (call !== undefined) inFlight?.set(call, stop);
     // Not `finally`, which makes more promises for each call.
     function end(): void {
       clearTimeout(timer);
-      inFlight?.delete(stop);
+      if (call !== undefined) inFlight?.delete(call);
     }
     function stop(failure: Error): void {
       end();

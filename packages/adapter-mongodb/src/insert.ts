@@ -52,7 +52,7 @@ export function createInsertions(
 
   /** Group commit: one write, which the majority confirms once, stores all pets that come while insertions are in flight. */
   const create = createBatches<NewDocument, Creation | null>(
-    (batch, deadline) => client.withSession(SESSION, (session) => createAll(batch, session, deadline)),
+    (batch, { deadline }) => client.withSession(SESSION, (session) => createAll(batch, session, deadline)),
     { maxItems: MAX_INSERTED, parallel: PARALLEL_INSERTIONS, timeout: TIME_LIMITS.batch },
   );
 

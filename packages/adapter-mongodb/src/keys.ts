@@ -1,4 +1,4 @@
-import { type Call, createBatches, type Methods } from '@animal-store/adapter-kit';
+import { type Call, createBatches, type Limits, type Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
@@ -21,7 +21,7 @@ interface Keys {
  * at once would wait for new connections, and be sent after their calls have failed.
  */
 export function createKeyInsertion(collection: Collection<KeyDocument>, checkWritable: () => Promise<void>) {
-  async function insert(documents: readonly KeyDocument[], deadline: number) {
+  async function insert(documents: readonly KeyDocument[], { deadline }: Limits) {
     await checkWritable();
     const errors = await insertAll(collection, documents, deadline);
     return documents.map((document) => {
@@ -42,7 +42,7 @@ async function checked({ connection: { keys }, deadline }: Call<Database>) {
 
 export const keys: Methods<ApiKeyRepository, Database> = {
   async add(call, key) {
-    await call.connection.keys.insert(documentOf(key), call.deadline);
+    await call.connection.keys.insert(documentOf(key), call);
   },
 
   async find(call, digest) {

@@ -24,16 +24,16 @@ interface Pets {
 }
 
 export const pets: Methods<PetRepository, Pets> = {
-  add({ connection: { insertions }, deadline }, { name, categoryId, status }, idempotency) {
+  add(call, { name, categoryId, status }, idempotency) {
     const pet = { name, categoryId, status, idempotency } satisfies Record<keyof NewDocument, unknown>;
-    return insertions.create(pet, deadline);
+    return call.connection.insertions.create(pet, call);
   },
 
-  find: ({ connection: { reads }, deadline }, id) => reads.find(id, deadline),
+  find: (call, id) => call.connection.reads.find(id, call),
 
-  async list({ connection: { reads }, deadline }, selection) {
+  async list(call, selection) {
     checkPageLimit(selection.limit);
-    return reads.list(selection, deadline);
+    return call.connection.reads.list(selection, call);
   },
 };
 

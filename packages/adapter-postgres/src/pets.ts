@@ -1,4 +1,4 @@
-import { createBatches, type Methods, readPages } from '@animal-store/adapter-kit';
+import { createBatches, type Limits, type Methods, readPages } from '@animal-store/adapter-kit';
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
 import {
   type Creation,
@@ -93,7 +93,7 @@ type Outcome = Creation | null | Error;
 /** Combines the calls of `pets`. */
 export function createPetBatches({ read, write }: Pools) {
   /** Creates pets together; each alone if the server rejects one of them, because it does not say which. */
-  async function create(rows: readonly NewRow[], deadline: number): Promise<Outcome[]> {
+  async function create(rows: readonly NewRow[], { deadline }: Limits): Promise<Outcome[]> {
     try {
       return await insert(rows, deadline);
     } catch (failure) {
@@ -131,11 +131,11 @@ export function createPetBatches({ read, write }: Pools) {
     }
   }
 
-  const find = async (ids: readonly { readonly id: bigint }[], deadline: number): Promise<(Pet | null)[]> =>
+  const find = async (ids: readonly { readonly id: bigint }[], { deadline }: Limits): Promise<(Pet | null)[]> =>
     (await resultsOf<PetRow | null>(read, PET_STATEMENTS.find, ids, deadline)).map((row) => row && petOf(row));
 
   const pages = (statement: CombinedStatement) =>
-    createBatches((selections: readonly PetSelection[], deadline) => {
+    createBatches((selections: readonly PetSelection[], { deadline }) => {
       return readPages(selections, async (longest) => {
         const pages = await resultsOf<readonly PetRow[]>(read, statement, longest, deadline);
         return pages.map((page) => page.map(petOf));
@@ -152,13 +152,15 @@ export function createPetBatches({ read, write }: Pools) {
 }
 
 export const pets: Methods<PetRepository, { readonly batches: ReturnType<typeof createPetBatches> }> = {
-  add({ connection: { batches }, deadline }, { name, categoryId, status }, idempotency) {
+  add(call, { name, categoryId, status }, idempotency) {
     const pet = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>;
-    return batches.create({ ...pet, ...idempotency }, deadline);
+    return call.connection.batches.create({ ...pet, ...idempotency }, call);
   },
 
-  find: ({ connection: { batches }, deadline }, id) => batches.find({ id }, deadline),
+  find: (call, id) => call.connection.batches.find({ id }, call),
 
-  list: ({ connection: { batches }, deadline }, selection) =>
-    (selection.status ? batches.listByStatus : batches.list)(selection, deadline),
+  list(call, selection) {
+    const { batches } = call.connection;
+    return (selection.status ? batches.listByStatus : batches.list)(selection, call);
+  },
 };

@@ -3,11 +3,12 @@ import {
   type Call,
   createBatches,
   createResource,
+  type Limits,
   type Resource,
   type ResourceOptions,
   withTimeout,
 } from '@animal-store/adapter-kit';
-import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { closed, StorageMisconfigured } from '@animal-store/domain/ports';
 import { BUSY, ERROR, isDamage, resultCode, toPortError, whenUnlocked } from './failures.ts';
 import { placeOf } from './file.ts';
 import { checkSchema, openDatabase, type Row, type Statement } from './schema.ts';
@@ -22,8 +23,8 @@ const START_TIMEOUT = BUDGET.open - BUDGET.lock;
 
 /** One open file: it is read in this thread and written in another one (thread.ts). */
 export interface File {
-  read(read: Read, deadline: number): Promise<unknown>;
-  write(write: Write, deadline: number): Promise<readonly Row[]>;
+  read(read: Read, limits: Limits): Promise<unknown>;
+  write(write: Write, limits: Limits): Promise<readonly Row[]>;
 
   /** Starts the thread that writes, which the first write does otherwise. */
   startWriter(): Promise<unknown>;
@@ -101,12 +102,11 @@ type Read = readonly [Decode<unknown>, ...statement: Statement];
  *
  * @param decode The same function for the same statement.
  */
-export const read = <T>({ connection, deadline }: Call<File>, decode: Decode<T>, ...statement: Statement) =>
-  connection.read([decode, ...statement], deadline) as Promise<T>;
+export const read = <T>(call: Call<File>, decode: Decode<T>, ...statement: Statement) =>
+  call.connection.read([decode, ...statement], call) as Promise<T>;
 
 /** Runs statements until one of them has rows. Resolves to these rows when everything is on the disk. */
-export const write = ({ connection, deadline }: Call<File>, ...statements: Write) =>
-  connection.write(statements, deadline);
+export const write = (call: Call<File>, ...statements: Write) => call.connection.write(statements, call);
 
 /** Opens a file for this thread, which reads, and for the one that writes. */
 async function openFile(path: string): Promise<File> {
@@ -127,7 +127,7 @@ async function openFile(path: string): Promise<File> {
   /** Runs the reads of a turn, equal ones once. */
   function resultsOf(reads: readonly Read[]): readonly unknown[] {
     // The storage may have been closed while they waited.
-    if (!reader.db.isOpen) throw unavailable();
+    if (!reader.db.isOpen) throw closed();
     const results = new Map<string, unknown>();
     return reads.map((read) => {
       const key = read.slice(1).join();
@@ -140,7 +140,7 @@ async function openFile(path: string): Promise<File> {
     read: createBatches((reads: readonly Read[]) => whenUnlocked(() => resultsOf(reads)), BATCH),
     // Group commit: writes that arrive during a commit are the next transaction.
     write: createBatches(writer.commit, BATCH),
-    startWriter: () => writer.commit([], Number.POSITIVE_INFINITY),
+    startWriter: () => writer.commit([], { deadline: Number.POSITIVE_INFINITY }),
     close: writer.close,
   };
 }

@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import type { Limits } from '@animal-store/adapter-kit';
+import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import type { Place } from './file.ts';
 import type { Row } from './schema.ts';
 import type { Outcome, Transaction, Write } from './writer.ts';
@@ -58,11 +59,12 @@ export function createWriterThread(place: Place, reader: DatabaseSync) {
   return {
     /**
      * Commits writes as one transaction, in a new thread if the last one has ended.
-     *
-     * @param deadline When nothing is begun any more, on the clock of `performance.now`.
      */
-    async commit(writes: readonly Write[], deadline: number): Promise<readonly (readonly Row[] | Error)[]> {
-      if (!reader.isOpen) throw unavailable();
+    async commit(
+      writes: readonly Write[],
+      { deadline }: Pick<Limits, 'deadline'>,
+    ): Promise<readonly (readonly Row[] | Error)[]> {
+      if (!reader.isOpen) throw closed();
       thread ??= startThread();
       if (thread.pending !== null) throw unavailable(new Error('the disk takes too long to write'));
       // It throws if a value can't be sent.

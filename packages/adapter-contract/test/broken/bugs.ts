@@ -544,7 +544,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         return commit().catch(commit);
       }
       const addInBatch = createBatches(addAll, { maxItems: 1_000 });
-      return (...given) => addInBatch(given, performance.now() + BUDGET.call);
+      const { signal } = new AbortController();
+      return (...given) => addInBatch(given, { deadline: performance.now() + BUDGET.call, signal });
     }),
   },
   'A new connection makes a lost place anew': {
