@@ -1,5 +1,5 @@
 import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { ROOT, run as runProgram } from '@animal-store/test-kit/programs';
 import { callsTo, KEY } from '@animal-store/test-kit/service';
 import { IMAGE as POSTGRES_IMAGE } from '@animal-store/test-servers/postgres/server';
@@ -61,9 +61,15 @@ function installation() {
   return {
     folder,
     settings,
-    /** Runs commands as the shell of an operator who pastes them: it goes on after one that fails. */
-    paste: (...commands: readonly string[]) =>
-      runProgram('bash', ['-c', adapt(commands.join('\n'))], { cwd: ROOT, env: { ...process.env, IMAGE: image } }),
+    /**
+     * Runs commands as the shell of an operator who pastes them: it goes on after one that fails, and a command that reads its
+     * standard input swallows those that follow.
+     */
+    paste(...commands: readonly string[]) {
+      const file = freshFile('commands', adapt(commands.join('\n')));
+      const options = { cwd: ROOT, env: { ...process.env, IMAGE: image } };
+      return runProgram('bash', ['-c', 'exec bash <"$0"', file], options);
+    },
     createNetwork: () => docker('network', 'create', name),
     configure: (...lines: readonly string[]) => {
       mkdirSync(settings, { recursive: true });
