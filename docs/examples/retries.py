@@ -17,7 +17,7 @@ def retry_after(field):
         return float(field)
     try:
         return max(0, (parsedate_to_datetime(field) - datetime.now(timezone.utc)).total_seconds())
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return 0
 
 

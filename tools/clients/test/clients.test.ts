@@ -67,9 +67,14 @@ const TOPICS: Readonly<Record<string, Topic>> = {
       for (const wait of waits.slice(2, 5)) expect(wait).toBeGreaterThanOrEqual(990);
       const rejected = await run({ ...service.environment, API_KEY: 'a-key-of-somebody' });
       expect(rejected).toMatch(/^401 .*"code":"unauthorized"/);
-      const endless = () => ({ status: 503, retryAfter: '9'.repeat(400) });
-      await using other = await startUnreliableProxy(service.environment.BASE_URL, [endless]);
+      const many = '9'.repeat(400);
+      const pauses = [`Mon, 01 Jan ${many} 00:00:00 GMT`, many].map((retryAfter) => () => ({
+        status: 503,
+        retryAfter,
+      }));
+      await using other = await startUnreliableProxy(service.environment.BASE_URL, pauses);
       await expect(run({ ...service.environment, BASE_URL: other.url })).rejects.toThrow(/Error: 503 \{\}/);
+      expect(other.arrivals).toHaveLength(2);
     },
   },
 };
