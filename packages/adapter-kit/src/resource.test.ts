@@ -143,15 +143,6 @@ describe('createResource', () => {
     expect(await use()).toBe(1);
   });
 
-  test('keeps no process alive with its time limits', async () => {
-    vi.useRealTimers();
-    const before = process.getActiveResourcesInfo();
-    const { call } = resource();
-    call(never).catch(() => {});
-    await new Promise(setImmediate);
-    expect(process.getActiveResourcesInfo()).toEqual(before);
-  });
-
   describe('the signal of a call', () => {
     /** Begins a call that lasts until it is told to end, and returns its signal. */
     async function begin({ call }: ReturnType<typeof resource>, end: Promise<unknown>): Promise<AbortSignal> {
