@@ -1,5 +1,5 @@
 import { createStorage } from '@animal-store/adapter-kit';
-import { apiKeyId, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { apiKeyId, StorageMisconfigured } from '@animal-store/domain/ports';
 import { connect } from './connection.js';
 
 /** Keys of items, in the order of ids: 2^63 - 1 has 19 digits. */
@@ -122,7 +122,7 @@ export async function openShelf(shelf, { create = true } = {}) {
     // A request that fails loses its own connection only.
     isLost: () => false,
     // Failures of requests are unavailable already.
-    toPortError: (failure) => (failure.name === 'TimeoutError' ? unavailable(failure) : failure),
+    toPortError: (failure) => failure,
     ...{ pets, keys, archive },
     // It writes, and changes nothing.
     ready: (call) => archive.skipIds(call, 0n),

@@ -133,9 +133,10 @@ describe('createResource', () => {
   test('throws errors as the ports say, and keeps the connection', async () => {
     const locked = new Error('locked');
     const toPortError = (failure: unknown) => (failure === locked ? unavailable(failure) : failure);
-    const { call, use } = resource({ toPortError });
+    const { call, use } = resource({ toPortError, isLost: () => false });
     const fail = (failure: unknown) => call(() => Promise.reject(failure));
-    for (const cause of [new StorageMisconfigured('no database'), locked]) {
+    const timeout = new DOMException('no response', 'TimeoutError');
+    for (const cause of [new StorageMisconfigured('no database'), timeout, locked]) {
       await expect(fail(cause)).rejects.toMatchObject({ code: 'storage_unavailable', cause });
     }
     for (const failure of [new RangeError('a defect'), unavailable()])

@@ -22,7 +22,7 @@ export interface ResourceOptions<T> {
   isLost(failure: unknown): boolean;
 
   /**
-   * The error of the ports for a failure that is neither a DomainError nor a StorageMisconfigured: `unavailable(cause)`, or
+   * The error of the ports for a failure that is no DomainError, StorageMisconfigured or `TimeoutError`: `unavailable(cause)`, or
    * the failure itself if it shows a defect.
    *
    * @default unavailable
@@ -114,7 +114,8 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
 
   function errorOf(failure: unknown): unknown {
     if (DomainError.is(failure)) return failure;
-    return StorageMisconfigured.is(failure) ? unavailable(failure) : toPortError(failure);
+    const isTimeout = failure instanceof Error && failure.name === 'TimeoutError';
+    return StorageMisconfigured.is(failure) || isTimeout ? unavailable(failure) : toPortError(failure);
   }
 
   /** While it opens every failure is unavailable, a defect too. */

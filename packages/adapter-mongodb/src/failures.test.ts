@@ -54,7 +54,6 @@ describe('toPortError', () => {
     ['a bulk write', bulkWrite, null],
     ['a name that is unknown', systemError('getaddrinfo', 'ENOTFOUND: nowhere'), null],
     ['a set without a primary', selectionError('RSSecondary', 'Unknown'), null],
-    ['the time limit of a call', Object.assign(new Error('no response'), { name: 'TimeoutError' }), null],
     ['a socket that the server has ended', Object.assign(new Error('ended'), { code: 'EPIPE' }), null],
     ['a socket that was destroyed', Object.assign(new Error('destroyed'), { code: 'ERR_STREAM_DESTROYED' }), null],
   ])(

@@ -63,9 +63,8 @@ function isRejected(failure: unknown, code: number): failure is MongoServerError
 function isOutage(failure: unknown): failure is NodeJS.ErrnoException {
   if (failure instanceof MongoError) return true;
   if (!(failure instanceof Error)) return false;
-  // The call's time limit, or an error of Node.js: a name that can't be resolved, a file that can't be read, a socket.
-  const { name, code } = failure as NodeJS.ErrnoException;
-  return name === 'TimeoutError' || 'syscall' in failure || WRITTEN_TOO_LATE.has(code);
+  // An error of Node.js: a name that can't be resolved, a file that can't be read, a socket.
+  return 'syscall' in failure || WRITTEN_TOO_LATE.has((failure as NodeJS.ErrnoException).code);
 }
 
 /** What the operator must change, if waiting does not help. Checks of the adapter throw a StorageMisconfigured themselves. */

@@ -10,7 +10,6 @@ test.each<[string, Error, reason: string | null | undefined]>([
   ['SQLITE_PROTOCOL', failure({ errcode: 15 }), 'its file system does not lock files: put it on a local disk'],
   ['no thread', failure({ code: 'ERR_WORKER_INIT_FAILED' }), null],
   ['a thread without memory', failure({ code: 'ERR_WORKER_OUT_OF_MEMORY' }), null],
-  ['no response in time', failure({ name: 'TimeoutError' }), null],
 ])('judges %s', (_, error, reason) => {
   expect(reasonForOperator(error)).toBe(reason);
 });

@@ -59,10 +59,9 @@ export function unusable(
  * such as a violated constraint, of which the file, the disk and the machine are not the cause.
  */
 export function reasonForOperator(error: unknown): string | null | undefined {
-  const { code, name } = error as Error & { code?: unknown };
+  const { code } = error as { code?: unknown };
   // A call of the system failed, for example with EACCES or EMFILE.
-  if (name === 'TimeoutError' || /^(?:E[A-Z\d]+|ERR_WORKER_(?:INIT_FAILED|OUT_OF_MEMORY))$/.test(String(code)))
-    return null;
+  if (/^(?:E[A-Z\d]+|ERR_WORKER_(?:INIT_FAILED|OUT_OF_MEMORY))$/.test(String(code))) return null;
   const { errcode = 0 } = error as { errcode?: number };
   // An extended code says more than its primary one.
   return ENVIRONMENTAL.get(ENVIRONMENTAL.has(errcode) ? errcode : resultCode(error));
