@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { type ApiKey, DomainError } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { atOnce } from './calls.ts';
+import { atOnce, eventually } from './calls.ts';
 import { apiKey, everyKey, FARTHEST_TIME, inOrderOfKeyIds } from './samples.ts';
 import type { StorageTest } from './storage-under-test.ts';
 
@@ -185,11 +185,14 @@ export async function expectBothKept(one: ApiKeyRepository, other: ApiKeyReposit
     [other, one],
   ] as const) {
     const records = Array.from({ length: 30 }, () => apiKey());
-    await Promise.all(records.map((record) => one.add(record)));
+    await Promise.all(records.map((record) => eventually(() => one.add(record))));
     const ids = [UNKNOWN_ID, ...records.map(({ id }) => id)];
-    await Promise.all(ids.map((id) => user.recordUse(id, 6)));
+    await Promise.all(ids.map((id) => eventually(() => user.recordUse(id, 6))));
     const changes = ids.map((id, index) => {
-      const calls = [() => atOnce(4, () => user.recordUse(id, 7)), () => revoker.revoke(id, 5)];
+      const calls = [
+        () => atOnce(4, () => eventually(() => user.recordUse(id, 7))),
+        () => eventually(() => revoker.revoke(id, 5)),
+      ];
       return Promise.all((index % 2 === 0 ? calls : calls.reverse()).map((call) => call()));
     });
     await Promise.all(changes);

@@ -3,7 +3,7 @@ import { DomainError, LIMITS, PET_STATUSES } from '@animal-store/domain';
 import type { PetArchive, Storage, StoredPet } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { eventually, failureOf, RECOVERY_LIMIT } from './calls.ts';
+import { atOnce, eventually, failureOf, RECOVERY_LIMIT } from './calls.ts';
 import { inEach, recovered } from './interruption.ts';
 import { expectNoLateWrites } from './late-writes.ts';
 import {
@@ -247,7 +247,10 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
     await archive.restore([{ ...last, createdAt }]);
     for (const { pets } of [storage, await opened(adapter, place)]) {
       for (const idempotency of [undefined, idempotencyOf(rex(), 'k1')]) {
-        const failure = await failureOf(() => pets.add(rex(), idempotency));
+        const add = failureOf(() => pets.add(rex(), idempotency));
+        const found = atOnce(10, () => pets.find(pet.id));
+        const failure = await add;
+        for (const each of await found) expect(each, 'found beside a defect').toStrictEqual(pet);
         expect(failure, 'the error of a creation').toBeInstanceOf(Error);
         expect(failure, 'the error of a creation').not.toSatisfy(DomainError.is);
       }

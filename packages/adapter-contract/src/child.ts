@@ -1,5 +1,6 @@
 // The program of another process: it opens a storage as its argument says, and runs calls on it.
 
+import { DomainError } from '@animal-store/domain';
 import type { Storage } from '@animal-store/domain/ports';
 import type { ExportedFunction } from './storage-under-test.ts';
 
@@ -16,6 +17,7 @@ export interface End {
   readonly id: number;
   readonly result?: unknown;
   readonly error?: string;
+  readonly isUnavailable?: boolean;
 }
 
 const [, , argument = '', newPet] = process.argv;
@@ -29,7 +31,7 @@ if (newPet === undefined) {
       method,
     )(...given).then(
       (result: unknown) => ({ id, result }),
-      (error: unknown) => ({ id, error: String(error) }),
+      (error: unknown) => ({ id, error: String(error), isUnavailable: DomainError.is(error) }),
     );
     process.send?.(end);
   });

@@ -1,6 +1,6 @@
 import type { Ports, Storage } from '@animal-store/domain/ports';
-import { expect, onTestFinished, vi } from 'vitest';
-import { eventually, failureOf, RECOVERY_LIMIT } from './calls.ts';
+import { onTestFinished, vi } from 'vitest';
+import { allRight, eventually, RECOVERY_LIMIT } from './calls.ts';
 import { type PortCalls, portCalls } from './port-calls.ts';
 import { type Outage, opened, type StorageUnderTest } from './storage-under-test.ts';
 
@@ -61,7 +61,5 @@ export async function addEach(calls: PortCalls, caller: Ports): Promise<void> {
 }
 
 /** Waits until a storage works, after an outage or among many. */
-export async function recovered(storage: Storage): Promise<void> {
-  const expectReady = async () => expect(await failureOf(() => storage.ready())).toBeNull();
-  await vi.waitFor(expectReady, { timeout: RECOVERY_LIMIT, interval: 50 });
-}
+export const recovered = (storage: Storage): Promise<void> =>
+  vi.waitFor(() => allRight({ ready: () => storage.ready() }), { timeout: RECOVERY_LIMIT, interval: 50 });

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Pet } from '@animal-store/domain';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, onTestFinished, vi } from 'vitest';
-import { CLOSE_LIMIT, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
+import { atOnce, CLOSE_LIMIT, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
 import { everyCall } from './port-calls.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfIds, inOrderOfKeyIds, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
@@ -168,6 +168,9 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       await storage.close();
       await setCounterBack(place);
       const { pets } = await opened(adapter, place);
+      const addOnce = () => pets.add(rex(), idempotencyOf(rex(), 'at once')).catch(() => null);
+      const ids = new Set((await atOnce(20, addOnce)).flatMap((creation) => creation?.pet.id ?? []));
+      expect(ids.size, 'pets of one idempotency key').toBeLessThan(2);
       for (let count = 0; count < 10; count += 1) {
         const newPet = rex({ name: `Max ${count}` });
         const add = () => pets.add(newPet, count % 2 === 0 ? idempotencyOf(newPet, `k${count}`) : undefined);

@@ -38,6 +38,8 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
     const ids = (await Promise.all(both.map(createMany))).flat();
     expect(new Set(ids).size).toBe(ids.length);
     expect((await everyPage(both[0].pets)).map(({ id }) => id)).toEqual(ascending(ids));
+    const highest = ascending(ids).at(-1) as bigint;
+    for (const { archive } of both) if (archive) expect(await archive.lastId()).toBeGreaterThanOrEqual(highest);
   });
 
   test('create one pet for an idempotency key that both are given at once, and never hide it again', async ({
@@ -76,6 +78,18 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
 
   test('keep each use of an API key by one, and each revocation by the other', async ({ both: [one, other] }) => {
     await expectBothKept(one.keys, other.keys);
+  });
+
+  test('agree on the time of a revocation that both are given at once with different times', async ({ both }) => {
+    const [one] = both;
+    for (let round = 0; round < 5; round += 1) {
+      const record = apiKey();
+      await one.keys.add(record);
+      const revoked = await atOnce(10, (index) => (both[index % 2] as Storage).keys.revoke(record.id, index + 1));
+      const found = await one.keys.find(record.digest);
+      expect(found?.revokedAt).toBeGreaterThan(0);
+      for (const each of revoked) expect(each).toStrictEqual(found);
+    }
   });
 
   const { proxyOf } = adapter;

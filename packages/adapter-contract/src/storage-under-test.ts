@@ -87,7 +87,7 @@ export interface StorageUnderTest<Place> {
 
   /**
    * Texts that no error, location or warning may contain, percent-encoded or in Base64 neither: the password in the URL of a
-   * place, or `user:password` for Basic authentication.
+   * place. It may grow: a proxy of the author's adds the tokens that it sees.
    */
   readonly secrets?: readonly string[];
 }

@@ -22,6 +22,10 @@ export interface TcpProxy {
    * @param milliseconds `@default 3_000`, longer than a call may take
    */
   delayResponses(milliseconds?: number): void;
+  /** From now on requests on the open connections wait, also when their clients close them. New connections pass. */
+  holdRequests(): void;
+  /** Lets the requests pass that wait. */
+  deliver(): void;
   /** Resets the open connections, and from now on each new one. */
   cut(): void;
   /** Lets everything through again. What was lost stays lost, and the open connections are closed. */
@@ -44,6 +48,9 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
   /** The generation of each client. */
   const clients = new Map<Socket, number>();
   const chunks = new EventEmitter();
+  /** Clients whose requests wait, and what these do. */
+  const holding = new Set<Socket>();
+  const held: (() => void)[] = [];
   let mode: Mode = 'pass';
   let delay = 0;
   /** Nothing passes on connections of earlier generations. */
@@ -58,6 +65,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     let earlier = Promise.resolve();
     from.on('data', (data) => {
       if (!passes()) return;
+      if (holding.has(from)) return void held.push(() => to.write(data));
       if (delays()) {
         const due = sleep(delay, null, { ref: false });
         earlier = earlier.then(() => due).then(() => void to.write(data));
@@ -65,6 +73,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
       chunks.emit('passed');
     });
     from.on('close', () => {
+      if (holding.has(from)) return void held.push(() => to.end());
       // A server that has vanished closes no connection either.
       if (passes()) to.destroy();
     });
@@ -109,6 +118,13 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     delayResponses(milliseconds = 3_000) {
       delay = milliseconds;
       mode = 'delay responses';
+    },
+    holdRequests() {
+      for (const client of clients.keys()) holding.add(client);
+    },
+    deliver() {
+      holding.clear();
+      for (const pass of held.splice(0)) pass();
     },
     cut: change('cut', (socket) => socket.resetAndDestroy()),
     pass: change('pass', (socket) => socket.destroy()),

@@ -1,7 +1,7 @@
 import type { Ports } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { expectBothKept } from './api-key-repository-contract.ts';
-import { atOnce } from './calls.ts';
+import { atOnce, eventually } from './calls.ts';
 import { createInAnotherProcess, openInAnotherProcess } from './other-process.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { type ExportedFunction, opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
@@ -16,7 +16,7 @@ export function twoProcessesContract<Place>(
       await storage.ready();
       const there = await openInAnotherProcess(inAnotherProcess(place));
       // While the other connects, this process could end all its calls.
-      await there.pets.find(1n);
+      await eventually(() => there.pets.find(1n));
       await use(there);
     },
   });

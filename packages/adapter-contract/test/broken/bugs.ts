@@ -169,6 +169,14 @@ const wholeUses = ofKeys('recordUse', (record, { keys, place }) => async (id, la
   if (read?.id === id) await place.changeKey(id, { revokedAt: read.revokedAt });
 });
 
+/** The first result of a call, or of its repetition, which begins if the call is slow. */
+const hedged = <R>(call: Promise<R>, repeat: () => Promise<R>): Promise<R> =>
+  withTimeout(call, 300).catch((failure) => {
+    if (DomainError.is(failure)) throw failure;
+    call.catch(() => {});
+    return repeat();
+  });
+
 /** A call of several requests. */
 const goingOn =
   <Given extends unknown[], R>(call: (...given: Given) => Promise<R>, { ready }: CopiedStorage) =>
@@ -854,6 +862,81 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         () => key && { ...key, revokedAt: null },
       );
     }),
+  },
+  ...Object.fromEntries(
+    Object.entries({
+      'A creation': ofPets('add', (add, _, url) => (...given) => {
+        return hedged(add(...given), () => openStorage(url).pets.add(...given));
+      }),
+      'A use of an API key': ofKeys('recordUse', (record, _, url) => (...given) => {
+        return hedged(record(...given), () => openStorage(url).keys.recordUse(...given));
+      }),
+    }).map(([name, change]): [string, Bug] => [
+      `${name} is repeated on another connection if the first is slow`,
+      {
+        foundBy: 'keeps what it acknowledged if requests of an earlier connection arrive later than those of the next',
+        change,
+      },
+    ]),
+  ),
+  'A revocation is written without a condition': {
+    foundBy: 'agree on the time of a revocation that both are given at once with different times',
+    change: ofKeys('revoke', (revoke, { keys }) => async (id, at) => {
+      const [read] = await keys.list({ after: idBefore(id), limit: 1 });
+      const revoked = await revoke(id, at);
+      return read?.id === id && read.revokedAt === null && revoked ? { ...revoked, revokedAt: at } : revoked;
+    }),
+  },
+  'A counter of ids is that of the storage which assigned the last': {
+    foundBy: 'assign no id twice, and each of them ascending ids',
+    change(storage, url) {
+      let last = 0n;
+      const changed = both(
+        ofPets('add', (add) => async (...given) => {
+          const creation = await add(...given);
+          last = creation?.pet.id ?? last;
+          return creation;
+        }),
+        ofArchive('lastId', () => async () => last - 1n),
+      );
+      return changed(storage, url);
+    },
+  },
+  'Creations at once whose id is taken store a pet each': {
+    foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
+    message: /pets of one idempotency key/,
+    change: ofPets('add', (add, _, url) => {
+      const inFlight = new Set<string>();
+      return (pet, key) => {
+        const name = key?.key ?? '';
+        const isFirst = !inFlight.has(name);
+        inFlight.add(name);
+        return add(pet, isFirst || !placeAt(url).isCounterBack ? key : undefined).finally(() => inFlight.delete(name));
+      };
+    }),
+  },
+  'A defect fails the calls beside it as an outage': {
+    foundBy: 'assigns no id after the last one, 2^53 - 1, and repeats none',
+    message: /unavailable/,
+    change(storage, url) {
+      let defects = 0;
+      const changed = both(
+        ofPets('add', (add) => (...given) => {
+          return add(...given).catch((failure) => {
+            defects += 1;
+            throw failure;
+          });
+        }),
+        ofPets('find', (find) => async (id) => {
+          const before = defects;
+          await storage.ready();
+          const found = await find(id);
+          if (defects > before) throw unavailable();
+          return found;
+        }),
+      );
+      return changed(storage, url);
+    },
   },
   'An API key is listed only if its record was new': {
     foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',

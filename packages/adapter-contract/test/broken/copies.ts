@@ -51,7 +51,7 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
       place.pets = place.pets.filter((pet) => pet.id !== id);
     },
     setCounterBack: ({ url }) => void Object.assign(placeAt(url), { lastId: 0n, isCounterBack: true }),
-    secrets: [PASSWORD, CREDENTIALS],
+    secrets: [PASSWORD],
   };
 }
 
