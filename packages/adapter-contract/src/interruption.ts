@@ -4,6 +4,9 @@ import { allRight, eventually, RECOVERY_LIMIT } from './calls.ts';
 import { type PortCalls, portCalls } from './port-calls.ts';
 import { type Outage, opened, type StorageUnderTest } from './storage-under-test.ts';
 
+/** How long a storage may need before it is tested, in milliseconds: ten times what a slow and busy machine needs. */
+export const PATIENCE = 120_000;
+
 /** A storage that works until it is interrupted. */
 export interface Interruption<Place> {
   readonly place: Place;
@@ -29,7 +32,7 @@ export async function inEach<Place, Way extends Partial<Outage<Place>>>(
     try {
       const place = await adapter.freshPlace();
       const storage = await opened(adapter, place);
-      await recovered(storage);
+      await recovered(storage, PATIENCE);
       const calls = portCalls();
       await addEach(calls, storage);
       let ending: Promise<void> | undefined;
@@ -60,6 +63,10 @@ export async function addEach(calls: PortCalls, caller: Ports): Promise<void> {
     await eventually(writes[name]);
 }
 
-/** Waits until a storage works, after an outage or among many. */
-export const recovered = (storage: Storage): Promise<void> =>
-  vi.waitFor(() => allRight({ ready: () => storage.ready() }), { timeout: RECOVERY_LIMIT, interval: 50 });
+/**
+ * Waits until a storage works, after an outage or among many.
+ *
+ * @param timeout In milliseconds. Before an outage it is {@link PATIENCE}: nothing is tested yet.
+ */
+export const recovered = (storage: Storage, timeout = RECOVERY_LIMIT): Promise<void> =>
+  vi.waitFor(() => allRight({ ready: () => storage.ready() }), { timeout, interval: 50 });

@@ -12,7 +12,7 @@ import {
   RECOVERY_LIMIT,
   rightOrUnavailable,
 } from './calls.ts';
-import { addEach, type Interruption, inEach, recovered } from './interruption.ts';
+import { addEach, type Interruption, inEach, PATIENCE, recovered } from './interruption.ts';
 import { createInAnotherProcess } from './other-process.ts';
 import { everyCall, everyWrite, type PortCalls } from './port-calls.ts';
 import { added, apiKey, everyKey, everyPage, rex } from './samples.ts';
@@ -34,7 +34,7 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
         const reads = calls.reads(storage);
         for (const read of Object.values(reads)) await eventually(read);
         const other = await opened(adapter, place);
-        await recovered(other);
+        await recovered(other, PATIENCE);
         await addEach(calls, other);
         const changes = calls.writes(other, 0);
         for (const name of ['keys.recordUse', 'keys.revoke'] as const) await eventually(changes[name]);
