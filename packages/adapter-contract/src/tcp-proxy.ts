@@ -10,7 +10,7 @@ export interface TcpProxy {
   connections(): Promise<number>;
   /** How many of them have a connection on which nothing passes since {@link TcpProxy.passNew}. */
   silentConnections(): number;
-  /** Resolves once so many more chunks of bytes have passed, in either direction. */
+  /** Resolves once so many more chunks of bytes have passed, in either direction: 0 at once. */
   afterChunks(count: number): Promise<void>;
   /** From now on nothing passes in either direction. New connections are accepted and get no response. */
   swallow(): void;
