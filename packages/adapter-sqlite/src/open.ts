@@ -8,7 +8,7 @@ import {
   type ResourceOptions,
   withTimeout,
 } from '@animal-store/adapter-kit';
-import { closed, StorageMisconfigured } from '@animal-store/domain/ports';
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUSY, ERROR, isDamage, resultCode, toPortError, whenUnlocked } from './failures.ts';
 import { placeOf } from './file.ts';
 import { checkSchema, openDatabase, type Row, type Statement } from './schema.ts';
@@ -127,7 +127,7 @@ async function openFile(path: string): Promise<File> {
   /** Runs the reads of a turn, equal ones once. */
   function resultsOf(reads: readonly Read[]): readonly unknown[] {
     // The storage may have been closed while they waited.
-    if (!reader.db.isOpen) throw closed();
+    if (!reader.db.isOpen) throw unavailable(new Error('the file is closed'));
     const results = new Map<string, unknown>();
     return reads.map((read) => {
       const key = read.slice(1).join();

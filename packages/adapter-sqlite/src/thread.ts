@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import type { Limits } from '@animal-store/adapter-kit';
-import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import type { Place } from './file.ts';
 import type { Row } from './schema.ts';
 import type { Outcome, Transaction, Write } from './writer.ts';
@@ -64,7 +64,7 @@ export function createWriterThread(place: Place, reader: DatabaseSync) {
       writes: readonly Write[],
       { deadline }: Pick<Limits, 'deadline'>,
     ): Promise<readonly (readonly Row[] | Error)[]> {
-      if (!reader.isOpen) throw closed();
+      if (!reader.isOpen) throw unavailable(new Error('the file is closed'));
       thread ??= startThread();
       if (thread.pending !== null) throw unavailable(new Error('the disk takes too long to write'));
       // It throws if a value can't be sent.
