@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { ROOT, run as runProgram } from '@animal-store/test-kit/programs';
 import { callsTo, KEY } from '@animal-store/test-kit/service';
@@ -42,7 +42,7 @@ function installation() {
       .replaceAll(/https:\/\/localhost|http:\/\/127\.0\.0\.1:3001/g, `http://127.0.0.1:${port}`)
       .replace('((3000 +', `((${port - 1} +`)
       .replace('--retry-max-time 30', '--retry-max-time 8');
-  for (const script of ['run.sh', 'backup.sh']) {
+  for (const script of ['run.sh', 'backup.sh', 'restore.sh']) {
     const text = readFileSync(`${ROOT}/tools/deploy/docker/${script}`, 'utf8');
     writeFileSync(`${folder}/${script}`, adapt(text), { mode: 0o755 });
   }
@@ -149,12 +149,17 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     const before = await instances();
     expect(await paste(rehearse)).not.toContain('count');
     expect(await instances()).toEqual(before);
-    await paste(restore);
-    await expect.poll(list).toMatch(/Rex.*Max/);
+    expect(await paste(restore)).not.toContain('ALTER DATABASE');
+    expect(await instances()).toEqual(before);
 
     writeFileSync(dump, whole);
     expect(await paste(rehearse)).toMatch(/10000\d\d.*count.*\n +1 \| 20/s);
+    expect(await paste('docker exec animals-db psql --list')).not.toContain('animals_restored');
     expect(await list()).toMatch(/Rex.*Max/);
+    // The night before cron's hour: the dump of this weekday is a week old.
+    const older = `${folder}/animals-0.dump`;
+    writeFileSync(older, 'of last week');
+    utimesSync(older, 0, 0);
     expect(await paste(restore)).toMatch(/(ALTER DATABASE\s+){2}/);
     await expect.poll(list).toMatch(/^\[\{"id":1,"name":"Rex",[^{]*\}\]$/);
     expect(await (await calls.add('Tom', key)).text()).toMatch(/^\{"id":10000\d\d,/);
@@ -171,6 +176,7 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     await paste(restore);
     await expect.poll(list).toMatch(/Rex.*Tom/);
     const last = readFileSync(dump);
+    rmSync(older);
 
     await paste('docker stop animals-db');
     await expect(paste('tools/deploy/docker/backup.sh')).rejects.toThrow('is not running');
@@ -204,7 +210,7 @@ test.skipIf(['promtool', 'haproxy'].some((name) => inject('missing').includes(na
   'the commands of the proxy and of the alert write configurations that HAProxy and Prometheus accept',
   async () => {
     const folder = freshFolder();
-    for (const name of ['animal-store', 'ssl', 'haproxy', 'prometheus', 'bin', 'proxies'])
+    for (const name of ['animal-store', 'ssl', 'haproxy', 'prometheus', 'default', 'bin', 'proxies'])
       mkdirSync(`${folder}/${name}`);
     writeFileSync(`${folder}/haproxy/haproxy.cfg`, 'global\n  maxconn 100\ndefaults\n  mode tcp\n');
     const proxy = readFileSync(`${ROOT}/tools/deploy/proxies/haproxy.cfg`, 'utf8');
