@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PET_STATUSES } from '@animal-store/domain';
 import type { Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { expectBothKept } from './api-key-repository-contract.ts';
 import { atOnce } from './calls.ts';
-import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
+import { added, apiKey, everyPage, idempotencyOf, inOrderOfIds, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 /** Two storages that are open at one place. */
@@ -25,6 +26,14 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
       expect(await other.pets.list(page)).toStrictEqual([pet]);
       expect(await other.pets.list({ ...page, status: 'sold' })).toStrictEqual([pet]);
     }
+    const statuses = [undefined, ...PET_STATUSES];
+    const listAll = () => Promise.all(statuses.map((status) => everyPage(other.pets, { status })));
+    // A connection may keep what it has read of an index.
+    const [before = []] = await listAll();
+    const sold = inOrderOfIds(await atOnce(80, () => added(one.pets, rex({ status: 'sold' }))));
+    const all = [...before, ...sold, await added(one.pets, rex({ status: 'pending' }))];
+    const matching = statuses.map((status) => all.filter((pet) => status === undefined || pet.status === status));
+    expect(await listAll()).toStrictEqual(matching);
   });
 
   test('assign no id twice, and each of them ascending ids', async ({ both }) => {

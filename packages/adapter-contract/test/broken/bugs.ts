@@ -489,6 +489,17 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return { pet: { id: 1n, ...pet }, created: true };
     }),
   },
+  'The parts of an index that a list has once seen are taken for all': {
+    foundBy: 'show a pet that the other has acknowledged at once',
+    change: ofPets('list', (list) => {
+      const partOf = ({ id, status }: Pet) => `${status} ${id / 64n}`;
+      let seen: Set<string> | undefined;
+      return async (selection) => {
+        seen ??= new Set((await list({ after: 0n, limit: 5_000 })).map(partOf));
+        return (await list(selection)).filter((pet) => seen?.has(partOf(pet)));
+      };
+    }),
+  },
   'Reads go to any replica': {
     foundBy: 'show a pet that the other has acknowledged at once',
     behind: 'a replica that lags',
