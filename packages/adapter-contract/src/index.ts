@@ -26,7 +26,7 @@ export {
   proxied,
   type StorageUnderTest,
 } from './storage-under-test.ts';
-export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+export { joinProxies, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** A test needs each of them. */
 const OPTIONAL = [

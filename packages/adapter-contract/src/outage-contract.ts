@@ -272,7 +272,9 @@ async function expectAllKept<Place>(
   }
 
   const writes = atOnce(CALLERS, writeUntilFailure);
-  const amid = enough.then(() => (proxyOf === undefined ? sleep(timing) : proxyOf(place).afterChunks(timing)));
+  const amid = enough.then(
+    (): Promise<unknown> => (proxyOf === undefined ? sleep(timing) : proxyOf(place).afterChunks(timing)),
+  );
   await Promise.race([writes, amid]);
   await begin();
   if (timing % 2 === 1) {

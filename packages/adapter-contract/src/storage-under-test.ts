@@ -80,8 +80,8 @@ export interface StorageUnderTest<Place> {
   inAnotherProcess?(place: Place): ExportedFunction;
 
   /**
-   * The proxy before a place, for tests that close and count connections. {@link behindProxy} gives it. For several proxies:
-   * an object that changes all of them, adds up their connections, and counts the chunks of all.
+   * The proxy before a place, for tests that close and count connections. {@link behindProxy} gives it, and `joinProxies` makes
+   * one of several.
    */
   proxyOf?(place: Place): TcpProxy;
 

@@ -10,8 +10,11 @@ export interface TcpProxy {
   connections(): Promise<number>;
   /** How many of them have a connection on which nothing passes since {@link TcpProxy.passNew}. */
   silentConnections(): number;
-  /** Resolves once so many more chunks of bytes have passed, in either direction: 0 at once. */
-  afterChunks(count: number): Promise<void>;
+  /**
+   * Resolves once so many more chunks of bytes have passed, in either direction: 0 at once. Returns a function that resets the
+   * connection on which the last one passed, and leaves the others open.
+   */
+  afterChunks(count: number, signal?: AbortSignal): Promise<() => void>;
   /** From now on nothing passes in either direction. New connections are accepted and get no response. */
   swallow(): void;
   /** From now on requests pass and responses don't. */
@@ -62,6 +65,9 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
   }
 
   function forward(from: Socket, to: Socket, passes: () => boolean, delays = () => false): void {
+    const reset = () => {
+      for (const socket of [from, to]) socket.resetAndDestroy();
+    };
     let earlier = Promise.resolve();
     from.on('data', (data) => {
       if (!passes()) return;
@@ -70,7 +76,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
         const due = sleep(delay, null, { ref: false });
         earlier = earlier.then(() => due).then(() => void to.write(data));
       } else to.write(data);
-      chunks.emit('passed');
+      chunks.emit('passed', reset);
     });
     from.on('close', () => {
       if (holding.has(from)) return void held.push(() => to.end());
@@ -110,8 +116,10 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     connections: async () => clients.size,
     silentConnections: () => [...clients.values()].filter((own) => own < generation).length,
-    async afterChunks(count) {
-      for (let passed = 0; passed < count; passed += 1) await once(chunks, 'passed');
+    async afterChunks(count, signal) {
+      let reset = () => {};
+      for (let passed = 0; passed < count; passed += 1) [reset] = await once(chunks, 'passed', { signal });
+      return reset;
     },
     swallow: change('swallow'),
     loseResponses: change('lose responses'),
@@ -136,5 +144,43 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
       for (const socket of sockets) socket.destroy();
       return new Promise((resolve) => server.close(() => resolve()));
     },
+  };
+}
+
+/**
+ * One proxy for those of all nodes of a cluster: a change is made to each, connections and chunks are those of all.
+ *
+ * @param proxies The address is that of the first.
+ */
+export function joinProxies(proxies: readonly [TcpProxy, ...TcpProxy[]]): TcpProxy {
+  const sum = (counts: readonly number[]) => counts.reduce((one, other) => one + other, 0);
+  const each = (change: (proxy: TcpProxy) => void) => () => {
+    for (const proxy of proxies) change(proxy);
+  };
+  return {
+    address: proxies[0].address,
+    connections: async () => sum(await Promise.all(proxies.map((proxy) => proxy.connections()))),
+    silentConnections: () => sum(proxies.map((proxy) => proxy.silentConnections())),
+    async afterChunks(count, signal) {
+      let reset = () => {};
+      for (let passed = 0; passed < count; passed += 1) {
+        const others = new AbortController();
+        const signals = AbortSignal.any([others.signal, ...(signal ? [signal] : [])]);
+        reset = await Promise.race(proxies.map((proxy) => proxy.afterChunks(1, signals)));
+        others.abort();
+      }
+      return reset;
+    },
+    swallow: each((proxy) => proxy.swallow()),
+    loseResponses: each((proxy) => proxy.loseResponses()),
+    delayResponses(milliseconds) {
+      for (const proxy of proxies) proxy.delayResponses(milliseconds);
+    },
+    holdRequests: each((proxy) => proxy.holdRequests()),
+    deliver: each((proxy) => proxy.deliver()),
+    cut: each((proxy) => proxy.cut()),
+    pass: each((proxy) => proxy.pass()),
+    passNew: each((proxy) => proxy.passNew()),
+    close: async () => void (await Promise.all(proxies.map((proxy) => proxy.close()))),
   };
 }
