@@ -22,6 +22,9 @@ import type { TcpProxy } from './tcp-proxy.ts';
 /** How long a request may take to the server, in milliseconds: less than a response is delayed. */
 const IN_FLIGHT = 300;
 
+/** When a response comes, in milliseconds: later than the timeout of a driver, and sooner than the limit of a call. */
+const LATE = 700;
+
 /** Calls at once: more than a pool has connections. */
 const CALLERS = 20;
 
@@ -89,8 +92,33 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
     test('is right or unavailable in each call, and does no write twice, wherever its connection breaks', () => {
       const breaks = Array.from({ length: 4 }, () => ['a broken connection', {}] as const);
       return inEach(adapter, breaks, async (interruption, _, index) => {
+        await interruption.begin();
         const proxy = proxyOf(interruption.place);
-        for (const chunks of [index + 1, index + 5]) await expectRightIfBroken(interruption, proxy, chunks);
+        const breakAll = () => {
+          proxy.cut();
+          // New connections work at once: an adapter may be tempted to try again.
+          proxy.pass();
+        };
+        const breakOne = (reset: () => void) => reset();
+        for (const chunks of [index + 1, index + 5]) {
+          await expectRightIfDisturbed(interruption, proxy, { chunks, known: 10 * chunks, disturb: breakAll });
+          await expectRightIfDisturbed(interruption, proxy, { chunks, known: 10 * chunks + 5, disturb: breakOne });
+        }
+      });
+    });
+
+    test('is right or unavailable in each call, and does no write twice, whichever response comes later than others', () => {
+      const delays = Array.from({ length: 8 }, () => ['a late response', {}] as const);
+      return inEach(adapter, delays, async (interruption, _, index) => {
+        await interruption.begin();
+        const proxy = proxyOf(interruption.place);
+        const delayOne = async (_: () => void, ended: Promise<unknown>) => {
+          proxy.delayResponses(LATE);
+          // A response, and a request: that of a driver which has waited for long enough gets its response next.
+          await Promise.race([ended, proxy.afterChunks(2)]);
+          proxy.delayResponses(0);
+        };
+        await expectRightIfDisturbed(interruption, proxy, { chunks: index, known: 10, disturb: delayOne });
       });
     });
   }
@@ -190,24 +218,32 @@ async function expectOnlyReads<Place>(
   await expect.poll(() => causeOf(storage), { timeout: RECOVERY_LIMIT, message }).toBeInstanceOf(Error);
 }
 
-/** Expects of each call whose connection breaks after so many chunks that it is right or unavailable. */
-async function expectRightIfBroken<Place>(
+/** What happens to a call, and after how many chunks. */
+interface Disturbance {
+  readonly chunks: number;
+  /** The index of two API keys that are added for it. */
+  readonly known: number;
+  /** @param reset Resets the connection on which the last chunk passed. */
+  disturb(reset: () => void, ended: Promise<unknown>): void | Promise<void>;
+}
+
+/** Expects of each call that is disturbed that it is right or unavailable, and that nothing is written twice. */
+async function expectRightIfDisturbed<Place>(
   { storage, calls }: Interruption<Place>,
   proxy: TcpProxy,
-  chunks: number,
+  { chunks, known, disturb }: Disturbance,
 ): Promise<void> {
-  const known = 2 * chunks;
   for (const index of [known, known + 1]) await eventually(calls.writes(storage, index)['keys.add']);
   const revoked = calls.writes(storage, known);
   for (const name of ['keys.recordUse', 'keys.revoke'] as const) await eventually(revoked[name]);
   for (const [name, call] of Object.entries(everyCall(storage, calls, known + 1))) {
     await recovered(storage);
+    // At once, so that a pool has several open connections.
+    await Promise.all(Object.values(calls.reads(storage)).map(eventually));
     const amid = proxy.afterChunks(chunks);
     const ended = rightOrUnavailable({ [`after ${chunks} chunks: ${name}`]: call }, storage);
-    await Promise.race([ended, amid]);
-    proxy.cut();
-    // New connections work at once: an adapter may be tempted to try again.
-    proxy.pass();
+    const reset = await Promise.race([ended.then(() => () => {}), amid]);
+    await disturb(reset, ended);
     await ended;
   }
   await recovered(storage);

@@ -421,6 +421,37 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       }
     }),
   },
+  'A creation without a key is repeated on another open connection': {
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
+    message: /created twice/,
+    change: ofPets('add', (add, _, url) => {
+      const another = openStorage(url);
+      return async (pet, key) => {
+        const isOpen = await another.ready().then(
+          () => true,
+          () => false,
+        );
+        return add(pet, key).catch((failure) => {
+          if (isOpen && key === undefined) return another.pets.add(pet);
+          throw failure;
+        });
+      };
+    }),
+  },
+  'A late response is no response, and that of its repetition says that the id is taken': {
+    foundBy:
+      'is right or unavailable in each call, and does no write twice, whichever response comes later than others',
+    message: /created twice/,
+    change: ofPets('add', (add, { ready }) => (...given) => {
+      return withTimeout(add(...given), 500).catch(async (failure) => {
+        if (DomainError.is(failure)) throw failure;
+        await withTimeout(ready(), 500).catch((second) => {
+          throw unavailable(second);
+        });
+        return add(...given);
+      });
+    }),
+  },
   'The use of an unknown API key makes a record': {
     foundBy: 'keeps a record whole that is added beside 40 uses and revocations, and makes none of an unknown one',
     change: ofKeys('recordUse', (record, { keys }) => async (id, lastUsedAt) => {
