@@ -155,6 +155,11 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(again).toStrictEqual({ pet: { id: again?.pet.id, ...rex() }, created: true });
       expect(await pets.add(rex(), idempotency)).toStrictEqual({ ...again, created: false });
       expect(await everyPage(pets)).toStrictEqual(inOrderOfIds([kept, again?.pet as Pet]));
+      await deletePet(place, again?.pet.id as bigint);
+      const max = rex({ name: 'Max' });
+      const other = await added(pets, max, idempotencyOf(max, 'k1'));
+      expect(await pets.add(rex(), idempotency), 'the key of another pet').toBeNull();
+      expect(await everyPage(pets)).toStrictEqual(inOrderOfIds([kept, other]));
     });
   }
 

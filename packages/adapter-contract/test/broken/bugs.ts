@@ -512,6 +512,21 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return creation;
     }),
   },
+  'The first fingerprint of an idempotency key stays that of a pet which takes its place': {
+    foundBy: 'creates a pet again that an operator has deleted',
+    change: ofPets('add', (add, { archive }) => {
+      const first = new Map<string, string>();
+      return async (pet, key) => {
+        const creation = await add(pet, key);
+        if (key === undefined) return creation;
+        const { fingerprint } = key;
+        if (!first.has(key.key)) first.set(key.key, fingerprint);
+        if (creation !== null || first.get(key.key) !== fingerprint) return creation;
+        const stored = (await archive.read(0n, 1_000)).find(({ idempotency }) => idempotency?.key === key.key);
+        return stored ? { pet: stored, created: false } : null;
+      };
+    }),
+  },
   'A counter that is behind overwrites a pet': {
     foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
     change: ofPets('add', (add, { place }, url) => async (pet, key) => {
