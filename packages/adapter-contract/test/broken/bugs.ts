@@ -866,6 +866,27 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       if (`${stored.at(-1)?.id}` < `${last}`) await place.setCounter(last);
     }),
   },
+  'Ids go on after the highest that is stored, and a restore raises no counter': {
+    foundBy: 'assigns ids above the highest of a call, however far it is above the others',
+    change(storage, url) {
+      const { pets, archive, place } = storage;
+      let own = 0n;
+      const lastId = async () => {
+        const highest = (await archive.read(0n, 5_000)).at(-1)?.id ?? 0n;
+        return highest > own ? highest : own;
+      };
+      const changed = both(
+        ofArchive('lastId', () => lastId),
+        ofPets('add', () => async (...given) => {
+          await place.setCounter(await lastId());
+          const creation = await pets.add(...given);
+          own = creation?.pet.id ?? own;
+          return creation;
+        }),
+      );
+      return changed(storage, url);
+    },
+  },
   'A pet is left out of a restore if a pet before it has its idempotency key': {
     foundBy: 'leaves out pets whose id or idempotency key is stored',
     change: ofArchive('restore', (restore) => (stored) => {
