@@ -192,6 +192,13 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
     expect((await archive.read(0n, 100)).map(({ id }) => id)).toEqual(ids.flat());
   });
 
+  test('reads exactly the first 1,000 of 2,000 pets with consecutive ids, and the others', async ({ archive }) => {
+    const dense = Array.from({ length: 2_000 }, (_, index) => ({ id: BigInt(index + 1), ...rex(), createdAt }));
+    const halves = [dense.slice(0, 1_000), dense.slice(1_000)] as const;
+    for (const half of halves) await archive.restore(half);
+    expect([await archive.read(0n, 1_000), await archive.read(1_000n, 1_000)]).toStrictEqual(halves);
+  });
+
   const { proxyOf } = adapter;
   if (proxyOf !== undefined) {
     test('completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile', async ({
