@@ -3,6 +3,7 @@ import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
 import { decodeDocument, type PetDocument, type Query, timeOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import type { Insertions } from './insert.ts';
+import { checkCategoryId } from './limits.ts';
 import { rangeOf } from './pets.ts';
 
 /** What the methods of the archive need of an open database. */
@@ -24,6 +25,7 @@ export const archive: Methods<PetArchive, Archive> = {
 };
 
 function documentOf({ id, createdAt, ...pet }: StoredPet): PetDocument {
+  checkCategoryId(pet.categoryId);
   return { _id: id, ...pet, createdAt: new Date(createdAt) };
 }
 

@@ -1,4 +1,5 @@
 import { BUDGET, timeLeft } from '@animal-store/adapter-kit';
+import { LIMITS } from '@animal-store/domain';
 
 /** In milliseconds. */
 export const TIME_LIMITS = {
@@ -7,6 +8,12 @@ export const TIME_LIMITS = {
   /** How long a batch delays the next one of its kind: the next one begins while its callers still have the time of the driver. */
   batch: BUDGET.call - BUDGET.driver,
 };
+
+/** Throws a RangeError if it is no int64: the driver would cut it to 64 bits silently. */
+export function checkCategoryId(categoryId: bigint): void {
+  const { min, max } = LIMITS.categoryId;
+  if (categoryId < min || categoryId > max) throw new RangeError(`categoryId must be an int64: ${categoryId}`);
+}
 
 /** Throws a TypeError if it is no limit of a page: the codes with which the server rejects it are those of outages, too. */
 export function checkPageLimit(limit: number): void {

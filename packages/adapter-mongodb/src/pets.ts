@@ -5,7 +5,7 @@ import type { Db, UUID } from 'mongodb';
 import { decodePet, type NewDocument, type Query, readDocuments, valuesOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import type { Insertions } from './insert.ts';
-import { checkPageLimit, TIME_LIMITS } from './limits.ts';
+import { checkCategoryId, checkPageLimit, TIME_LIMITS } from './limits.ts';
 import { BY_STATUS } from './schema.ts';
 
 /** How many pets one query looks up at most: up to 2.5 megabytes, a fraction of what one response may hold. */
@@ -25,6 +25,7 @@ interface Pets {
 
 export const pets: Methods<PetRepository, Pets> = {
   add(call, { name, categoryId, status }, idempotency) {
+    checkCategoryId(categoryId);
     const pet = { name, categoryId, status, idempotency } satisfies Record<keyof NewDocument, unknown>;
     return call.connection.insertions.create(pet, call);
   },
