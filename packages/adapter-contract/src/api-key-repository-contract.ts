@@ -184,6 +184,10 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
         expect(DomainError.is(error), `${name} with ${inspect(wrong)}: ${error}`).toBe(false);
       }
     }
+    const long = apiKey({ holder: 'z'.repeat(10_000) });
+    const error = await keys.add(long).catch((thrown) => thrown);
+    expect(DomainError.is(error), `a holder of 10,000 characters: ${error}`).toBe(false);
+    expect(await keys.find(long.digest)).toEqual(error ? null : long);
     expect(await keys.find(record.digest)).toMatchObject({ id: record.id });
   });
 }

@@ -138,9 +138,21 @@ export function creatingContract(test: StorageTest): void {
       const error = await (async () => pets.list({ after: 0n, limit }))().catch((thrown) => thrown);
       expect(DomainError.is(error), `limit ${inspect(limit)}: ${error}`).toBe(false);
     }
-    for (const wrong of [{ name: 'x'.repeat(201) }, { status: 'lost' }, { name: null }, { categoryId: 'x' }]) {
-      const error = await (async () => pets.add({ ...rex(), ...wrong } as NewPet))().catch((thrown) => thrown);
-      expect(DomainError.is(error), JSON.stringify(wrong)).toBe(false);
+    const wrongMembers = [{ status: 'lost' }, { name: null }, { categoryId: 'x' }];
+    const beyond = [{ name: 'x'.repeat(201) }, { name: '🐕'.repeat(10_000) }, { categoryId: 2n ** 63n }];
+    for (const wrong of [...wrongMembers, ...beyond]) {
+      const newPet = { ...rex(), ...wrong } as NewPet;
+      const end = await (async () => pets.add(newPet))().catch((thrown) => thrown);
+      expect(DomainError.is(end), inspect(wrong)).toBe(false);
+      // An adapter may store it, but not change it.
+      const pet = end instanceof Error ? null : { id: end.pet.id, ...newPet };
+      if (pet) expect(await pets.find(pet.id), inspect(wrong)).toStrictEqual(pet);
+    }
+    const holders = ['z'.repeat(100), `${'z'.repeat(9_999)}a`, `${'z'.repeat(9_999)}b`];
+    for (const holder of holders) {
+      const end = await pets.add(rex(), idempotencyOf(rex(), { holder, key: 'k' })).catch((thrown) => thrown);
+      expect(end, `a holder of ${holder.length} characters`).toSatisfy((end) => end instanceof Error || end.created);
+      expect(DomainError.is(end), `a holder of ${holder.length} characters: ${end}`).toBe(false);
     }
   });
 }

@@ -694,6 +694,21 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return list(selection);
     }),
   },
+  'A category beyond an int64 is cut to 64 bits': {
+    foundBy: 'throws the error of a defect unchanged, and not as an outage',
+    change: ofPets('add', (add) => async (pet, key) => {
+      const { categoryId } = pet;
+      return add(typeof categoryId === 'bigint' ? { ...pet, categoryId: BigInt.asIntN(64, categoryId) } : pet, key);
+    }),
+  },
+  'A long holder of an idempotency key is cut': {
+    foundBy: 'throws the error of a defect unchanged, and not as an outage',
+    change: idempotency(({ holder }) => ({ holder: holder.slice(0, 100) })),
+  },
+  'A long holder of an API key is cut': {
+    foundBy: 'throws the error of a defect unchanged, for each method of API keys, and works afterwards',
+    change: ofKeys('add', (add) => async (key) => add({ ...key, holder: key.holder.slice(0, 100) })),
+  },
   'Each error of a search is an outage': {
     foundBy: 'throws the error of a defect unchanged, and not as an outage',
     change: ofPets('find', (find) => async (id) => {
