@@ -262,6 +262,7 @@ async function expectNoWriteAfterFailure<Place>(
 ): Promise<void> {
   proxy.delayResponses(delay);
   await atOnce(CALLERS, () => {
+    // The pool of a driver may send a use or a revocation later, which waits there for a connection.
     const { 'keys.recordUse': _, 'keys.revoke': __, ...additions } = everyWrite(storage, calls);
     return rightOrUnavailable(additions, storage);
   });
