@@ -168,13 +168,17 @@ export function lossContract<Place>(
         const cause = await causeOf(storage);
         return StorageMisconfigured.is(cause) ? cause.message : `no StorageMisconfigured, but ${cause}`;
       };
-      if (line !== undefined) await expect.poll(readLine, { timeout: RECOVERY_LIMIT }).toMatch(line);
+      const expectLine = async () =>
+        line && (await expect.poll(readLine, { timeout: RECOVERY_LIMIT, message: 'what is wrong' }).toMatch(line));
+      await expectLine();
       const expectReads = () => expectOnlyReads(adapter, storage, calls, calls.reads(storage), 0);
       await expectReads();
       adapter.proxyOf?.(place).pass();
       await expectReads();
       // The calls before may have found their connections closed.
       await expectReads();
+      // A new connection has made nothing there.
+      await expectLine();
       await end();
       await recovered(storage);
       const stored = () => Promise.all([everyPage(storage.pets), everyKey(storage.keys)]);

@@ -9,6 +9,7 @@ import {
   type PetArchive,
   type PetRepository,
   type PetSelection,
+  StorageMisconfigured,
   type StoredPet,
   unavailable,
 } from '@animal-store/domain/ports';
@@ -626,6 +627,21 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         });
       };
     }),
+  },
+  'A new connection makes an empty place where one was lost, and then says that it is another': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    message: /what is wrong/,
+    change(storage, url) {
+      let isMadeAnew = false;
+      return {
+        async ready() {
+          await storage.ready().catch((failure) => {
+            isMadeAnew ||= placeAt(url).isLost && failure.cause.message === CLOSED;
+            throw isMadeAnew ? unavailable(new StorageMisconfigured('the place is another one')) : failure;
+          });
+        },
+      };
+    },
   },
   'A place that was dropped and created anew is taken for the same': {
     foundBy: 'notices that its place was lost while it runs, and works again once it is back',
