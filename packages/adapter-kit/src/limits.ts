@@ -11,11 +11,14 @@ export interface Limits {
   readonly signal: AbortSignal;
 }
 
+/** The reason of a call that has succeeded. It is made once, because taking the stack costs more than the call. */
+const ENDED = new DOMException('the call has ended', 'AbortError');
+
 /** Makes the signal when it is read: most drivers need the deadline only. A getter of an object literal would be slow. */
 export class LazyLimits implements Limits {
   readonly deadline: number;
   #controller: AbortController | null = null;
-  #isEnded = false;
+  #reason: unknown = null;
 
   constructor(deadline: number) {
     this.deadline = deadline;
@@ -23,14 +26,14 @@ export class LazyLimits implements Limits {
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#isEnded) this.#controller.abort();
+    if (this.#reason !== null) this.#controller.abort(this.#reason);
     return this.#controller.signal;
   }
 
   /** Aborts the signal, also one that is read later. */
-  end(reason?: unknown): void {
-    this.#isEnded = true;
-    this.#controller?.abort(reason);
+  end(reason: unknown = ENDED): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(this.#reason);
   }
 }
 

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Limits } from './limits.ts';
@@ -256,6 +257,12 @@ describe('createResource', () => {
       const unused = resource();
       await unused.end();
       expect(unused.close).not.toHaveBeenCalled();
+    });
+
+    test('rejects a call whose work an API of Node.js has aborted', async () => {
+      const { call, end } = resource({ toPortError: (failure) => failure });
+      const inFlight = call(async ({ signal }) => once(new EventEmitter(), 'response', { signal }));
+      await Promise.all([vi.advanceTimersByTimeAsync(0).then(end), expect(inFlight).rejects.toEqual(closed())]);
     });
 
     test.each([

@@ -11,7 +11,10 @@ export interface ResourceOptions<T> {
    */
   open(limits: Limits): Promise<T>;
 
-  /** Releases what `open` has returned, while calls may still use it, whose signals have aborted. Its errors are ignored. */
+  /**
+   * Releases what `open` has returned, while calls may still use it: after a loss until their deadline; their signals have aborted
+   * if the storage is closed. Its errors are ignored.
+   */
   close(value: T): unknown;
 
   /**
@@ -112,6 +115,8 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
     }
   }
 
+  const isClosed = () => state.name === 'closed';
+
   function errorOf(failure: unknown): unknown {
     if (DomainError.is(failure)) return failure;
     const isTimeout = failure instanceof Error && failure.name === 'TimeoutError';
@@ -147,7 +152,8 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         call.end(failure);
         // A call that mostly waited for the opening may time out on a healthy connection: keep it.
         if (left > BUDGET.call / 2 && isLost(failure)) discard(used);
-        throw errorOf(failure);
+        // An API of Node.js rejects with an AbortError, not with the reason of the signal.
+        throw isClosed() && !DomainError.is(failure) ? closed() : errorOf(failure);
       }
     },
 
