@@ -41,11 +41,16 @@ export function pathOf(file: string): string {
   return resolve(file);
 }
 
-/** The path without links: the log lies beside the file, not beside a link. A link to nothing is replaced by what it names. */
-export function realPathOf(path: string): string {
+/**
+ * The path without links: the log lies beside the file, not beside a link. Links to nothing are replaced by what they name.
+ *
+ * @param links How many links may lead to each other: Linux follows 40.
+ */
+export function realPathOf(path: string, links = 40): string {
   if (existsSync(path)) return realpathSync.native(path);
+  if (links === 0) return path;
   try {
-    return resolve(dirname(path), readlinkSync(path));
+    return realPathOf(resolve(realpathSync.native(dirname(path)), readlinkSync(path)), links - 1);
   } catch {
     return path;
   }

@@ -311,6 +311,11 @@ describe('a restore', () => {
     ['without its file', (file) => rmSync(file), ''],
     ['of an empty file', (file) => writeFileSync(file, ''), ''],
     ['without the file of a link', (file) => [rmSync(file), symlinkSync(file, `${file}.link`)], '.link'],
+    [
+      'without the file of a link to a link',
+      (file) => [rmSync(file), symlinkSync(file, `${file}.1`), symlinkSync(`${file}.1`, `${file}.link`)],
+      '.link',
+    ],
   ])(
     'rejects, and keeps, a log %s, which may have the newest pets, as a storage and a backup do',
     async (_, lose, suffix) => {
