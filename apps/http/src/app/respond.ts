@@ -43,10 +43,10 @@ function merged(prepared: Headers, fields: HeaderFields, own: HeaderFields): Hea
   return prepared;
 }
 
-/** The header fields that are to be appended to those of a response: one that it has stays, but `Vary` is a list. */
+/** The header fields that are to be appended to those of a response: one that it has stays, but `Vary` is a list (RFC 9110, 12.5.5). */
 export function missingIn(headers: Headers, fields: HeaderFields): HeaderFields {
   const isMissing = ([name, value]: [string, string]) =>
-    name === 'vary' ? headers.get(name)?.includes(value) !== true : !headers.has(name);
+    name === 'vary' ? !headers.get(name)?.toLowerCase().split(/, */).includes(value.toLowerCase()) : !headers.has(name);
   return Object.fromEntries(Object.entries(fields).filter(isMissing));
 }
 
