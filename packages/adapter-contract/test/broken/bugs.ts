@@ -167,6 +167,7 @@ const writingBackUses = both(
 const wholeUses = ofKeys('recordUse', (record, { keys, place }) => async (id, lastUsedAt) => {
   const [read] = await keys.list({ after: idBefore(id), limit: 1 });
   await record(id, lastUsedAt);
+  await sleep(50);
   if (read?.id === id) await place.changeKey(id, { revokedAt: read.revokedAt });
 });
 
