@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 import {
+  allRight,
   atOnce,
   type Calls,
   CLOSE_LIMIT,
@@ -63,7 +64,7 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
   const { proxyOf } = adapter;
   if (proxyOf !== undefined) {
     test('begins no write once its call has failed between two responses, and leaves no half of a write', () => {
-      const delays = [750, 900, 1_000];
+      const delays = [850, 900, 1_000];
       const each = delays.map((delay) => [`each response after ${delay} ms`, {}] as const);
       return inEach(adapter, each, (interruption, _, index) =>
         expectNoWriteAfterFailure(interruption, proxyOf(interruption.place), delays[index] as number),
@@ -138,7 +139,10 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
         for (const failure of failures) expectUnavailable('a call', failure, storage);
         await end();
         for (const each of [storage, opening]) await recovered(each);
-        await addEach(calls, storage);
+        // One after the other, at the first try.
+        for (const write of many) await allRight({ 'keys.add': write['keys.add'] });
+        for (const each of [storage, opening]) await allRight(calls.reads(each));
+        for (const [name, write] of Object.entries(calls.writes(storage))) await allRight({ [name]: write });
         for (const each of [storage, opening]) await calls.expectKept(each);
         const silentConnections = () => adapter.proxyOf?.(place).silentConnections() ?? 0;
         await expect.poll(silentConnections, { timeout: RECOVERY_LIMIT, message: 'replaced, but not closed' }).toBe(0);
@@ -325,5 +329,6 @@ async function expectAllKept<Place>(
   await writes;
   await end();
   await recovered(storage);
+  await allRight(calls.reads(storage));
   await calls.expectKept(storage);
 }

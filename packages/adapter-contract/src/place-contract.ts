@@ -173,8 +173,10 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       await storage.close();
       await setCounterBack(place);
       const { pets } = await opened(adapter, place);
-      const addOnce = () => pets.add(rex(), idempotencyOf(rex(), 'at once')).catch(() => null);
-      const ids = new Set((await atOnce(20, addOnce)).flatMap((creation) => creation?.pet.id ?? []));
+      const ids = new Set<bigint>();
+      const addOnce = async () => void ids.add((await added(pets, rex(), idempotencyOf(rex(), 'at-once'))).id);
+      const failures = await atOnce(20, () => failureOf(addOnce));
+      for (const failure of failures) if (failure !== null) expectUnavailable('pets.add', failure, storage);
       expect(ids.size, 'pets of one idempotency key').toBeLessThan(2);
       for (let count = 0; count < 10; count += 1) {
         const newPet = rex({ name: `Max ${count}` });

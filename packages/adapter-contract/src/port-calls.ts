@@ -1,5 +1,5 @@
 import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
-import type { Idempotency, Ports, Storage } from '@animal-store/domain/ports';
+import type { Idempotency, PetArchive, Ports, Storage, StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { type Calls, eventually } from './calls.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
@@ -33,6 +33,16 @@ export interface PortCalls {
 interface SentPet {
   readonly newPet: NewPet;
   readonly idempotency: Idempotency | undefined;
+}
+
+/** All pets of an archive, page by page. */
+async function everyStored(archive: PetArchive): Promise<StoredPet[]> {
+  const stored: StoredPet[] = [];
+  for (;;) {
+    const page = await archive.read(stored.at(-1)?.id ?? 0n, 1_000);
+    stored.push(...page);
+    if (page.length < 1_000) return stored;
+  }
 }
 
 export function portCalls(): PortCalls {
@@ -117,7 +127,7 @@ export function portCalls(): PortCalls {
       ...(archive && {
         'archive.read': () =>
           readPets(async () =>
-            (await archive.read(0n, 1_000)).map(({ createdAt: _, idempotency, ...pet }) => {
+            (await everyStored(archive)).map(({ createdAt: _, idempotency, ...pet }) => {
               expect(idempotency).toEqual(sent.pets.get(pet.name)?.idempotency);
               return pet;
             }),

@@ -60,7 +60,8 @@ export function twoProcessesContract<Place>(
   });
 
   test('keep each use of an API key in one, and each revocation in the other', async ({ keys, there }) => {
-    await expectBothKept(keys, there.keys);
+    // The other process may be slow: its calls are tested there, and the two storages of this process without repetition.
+    await expectBothKept(keys, there.keys, eventually);
   });
 
   test('assign no id twice, and each of them ascending ids', async ({ pets, there }) => {

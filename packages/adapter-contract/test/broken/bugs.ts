@@ -54,6 +54,9 @@ const ofPets = method<PetRepository>('pets');
 const ofKeys = method<ApiKeyRepository>('keys');
 const ofArchive = method<PetArchive>('archive');
 
+/** The API keys that a storage changes, by their ids. */
+const changing = new Set<string>();
+
 const both =
   (...changes: readonly Change[]): Change =>
   (storage, url) => {
@@ -327,6 +330,30 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         if (!DomainError.is(failure)) throw failure;
         throw unavailable(new Error(`Basic ${Buffer.from(CREDENTIALS).toString('base64')}`));
       });
+    }),
+  },
+  'Calls fail on the connections of a pool that an outage has broken, although it is ready': {
+    foundBy: 'works again, with all that it acknowledged, as does a storage that was opened meanwhile',
+    change: ofKeys('add', (add) => {
+      let broken = 0;
+      return async (key) => {
+        if (broken > 0) {
+          broken -= 1;
+          throw unavailable();
+        }
+        await add(key).catch((failure) => {
+          broken = 30;
+          throw failure;
+        });
+      };
+    }),
+  },
+  'A use beside another change of its API key is unavailable': {
+    foundBy: 'keep each use of an API key by one, and each revocation by the other',
+    change: ofKeys('recordUse', (recordUse) => async (id, time) => {
+      if (changing.has(id)) throw unavailable();
+      changing.add(id);
+      await recordUse(id, time).finally(() => changing.delete(id));
     }),
   },
   'A connection that stays silent is never replaced': {
