@@ -946,7 +946,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return changed(storage, url);
     },
   },
-  'An answer that the engine has cut at 1,024 records is taken for an empty page': {
+  'A response that the engine has cut at 1,024 records is taken for an empty page': {
     foundBy: 'reads exactly the first 1,000 of 2,000 pets with consecutive ids, and the others',
     change: ofArchive('read', (read) => async (after, limit) => {
       // The engine is asked for a range of ids.
