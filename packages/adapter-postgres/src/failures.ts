@@ -36,15 +36,11 @@ const MAY_PASS: ReadonlySet<string> = new Set(['3D000', '3F000']);
 /** Classes of rejected statements: unsupported features, invalid data, violated constraints, wrong SQL, limits, triggers. */
 const REJECTIONS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42', '44', '54', 'P0']);
 
-/**
- * The codes of a statement that the server has rolled back, and that may succeed when it is repeated: serialization failure,
- * deadlock, or an id that a row has which was inserted by hand (statements handle violations of the other unique indexes by
- * themselves).
- */
-const ROLLED_BACK: ReadonlySet<string> = new Set(['40001', '40P01', '23505']);
+/** The codes of a statement that may succeed when it is repeated: serialization failure, deadlock. */
+const ROLLED_BACK: ReadonlySet<string> = new Set(['40001', '40P01']);
 
-/** Whether a row has an id already, or a value for which an administrator has made a unique index. */
-export const isTaken = (failure: unknown): boolean => codeOf(failure) === '23505';
+/** The code of a row whose id another row has, or a value for which an administrator has made a unique index. */
+const TAKEN = '23505';
 
 /** The code of a server that can't be written to. */
 export const READ_ONLY = '25006';
@@ -53,6 +49,9 @@ export const READ_ONLY = '25006';
 function codeOf(failure: unknown): string {
   return (failure instanceof pg.DatabaseError && failure.code) || '';
 }
+
+/** The kinds after which a connection is kept. */
+export const KEPT: ReadonlySet<string> = new Set(['rolled back', 'taken', 'rejection']);
 
 /**
  * What a failure of a statement says, and what becomes of its connection and of the statement:
@@ -63,6 +62,7 @@ function codeOf(failure: unknown): string {
  * | `read-only`        | a proxy may lead the next connection to another server            | is closed  | is repeated |
  * | `rolled back`      | it may succeed if it is repeated                                  | is kept    | is repeated |
  * | `misconfiguration` | waiting does not help, the operator must change something         | is closed  | fails       |
+ * | `taken`            | another row has its id: `insert` takes others                     | is kept    | fails       |
  * | `rejection`        | the server rejects it or its values, which is a defect            | is kept    | fails       |
  * | `other`            | another error of the server                                       | is closed  | fails       |
  */
@@ -71,6 +71,7 @@ export function kindOf(failure: unknown) {
   if (code === '') return 'no response';
   if (code === READ_ONLY) return 'read-only';
   if (ROLLED_BACK.has(code)) return 'rolled back';
+  if (code === TAKEN) return 'taken';
   if (code in MISCONFIGURATIONS) return 'misconfiguration';
   return REJECTIONS.has(code.slice(0, 2)) ? 'rejection' : 'other';
 }

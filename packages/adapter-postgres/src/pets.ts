@@ -7,7 +7,7 @@ import {
   type PetSelection,
   unavailable,
 } from '@animal-store/domain/ports';
-import { isTaken, kindOf } from './failures.ts';
+import { kindOf } from './failures.ts';
 import type { Pools } from './pools.ts';
 import {
   type Columns,
@@ -87,6 +87,11 @@ export const PET_STATEMENTS = {
   ),
 } as const;
 
+/** Takes ids up to one that no pet has, 10,000 at most. A role that may not set the sequence may do so. */
+const SKIP_TAKEN_IDS = statement(`SELECT id
+  FROM (SELECT nextval('pets_id_seq') AS id FROM generate_series(1, 10000)) AS next
+  WHERE (SELECT id FROM pets WHERE pets.id = next.id) IS NULL LIMIT 1`);
+
 /** null: the idempotency key stands for another pet. */
 type Outcome = Creation | null | Error;
 
@@ -97,7 +102,7 @@ export function createPetBatches({ read, write }: Pools) {
     try {
       return await insert(rows, deadline);
     } catch (failure) {
-      const isOfOne = kindOf(failure) === 'rejection' || isTaken(failure);
+      const isOfOne = ['rejection', 'taken'].includes(kindOf(failure));
       if (rows.length === 1 || !isOfOne) throw failure;
       const ends = rows.map((row) => insert([row], deadline).catch((error: Error) => [error]));
       return (await Promise.all(ends)).flat();
@@ -106,7 +111,13 @@ export function createPetBatches({ read, write }: Pools) {
 
   /** Inserts pets, and finds the earlier ones of repeated idempotency keys. */
   async function insert(rows: readonly NewRow[], deadline: number): Promise<Outcome[]> {
-    const ids = await resultsOf<number | null>(write, PET_STATEMENTS.create, rows, deadline);
+    const create = () => resultsOf<number | null>(write, PET_STATEMENTS.create, rows, deadline);
+    const ids = await create().catch(async (failure) => {
+      if (kindOf(failure) !== 'taken') throw failure;
+      // The counter of ids may be behind, as after a restored backup.
+      await write(SKIP_TAKEN_IDS, [], deadline);
+      return create();
+    });
     const repeated = rows.filter((_, index) => ids[index] === null);
     const earlier = repeated.length > 0 ? await findEarlier(repeated, deadline) : [];
     return rows.map(({ name, categoryId, status }, index) => {

@@ -4,7 +4,7 @@ import { unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { createAbandoned } from './abandoned.ts';
 import { Client, types } from './client.ts';
-import { kindOf, toConnectionError } from './failures.ts';
+import { KEPT, kindOf, toConnectionError } from './failures.ts';
 import { startSession } from './session.ts';
 import type { Query, Statement } from './statements.ts';
 import type { ServerUrl } from './url.ts';
@@ -132,7 +132,7 @@ function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown
     } catch (failure) {
       const kind = kindOf(failure);
       if (kind === 'no response') await onNoResponse(client);
-      else client.release(kind !== 'rolled back' && kind !== 'rejection');
+      else client.release(!KEPT.has(kind));
       throw failure;
     }
   }

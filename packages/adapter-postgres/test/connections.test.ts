@@ -130,7 +130,6 @@ describeWithPostgres('the pool', () => {
   test.each([
     ['40001', 0.3],
     ['40P01', 0],
-    ['23505', 0],
     ['25006', 0],
   ])(
     'repeats a statement that is rolled back with %s after %f s, and gives up before its call',

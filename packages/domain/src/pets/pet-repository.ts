@@ -39,8 +39,8 @@ export interface Creation {
 export interface PetRepository {
   /**
    * Stores a pet under a new id, from 1 to 2^53 - 1. It is above the ids of all pets that this PetRepository has
-   * acknowledged, unless an operator sets the counter of ids back. Ids may be reserved in blocks: those of two processes
-   * interleave. If no id is left, `add` fails as a violated constraint does, perhaps also for a repetition.
+   * acknowledged, unless an operator sets the counter of ids back: then the ids of stored pets are skipped, and some calls may
+   * fail meanwhile. Ids may be reserved in blocks: those of two processes interleave. If no id is left, `add` fails as a violated constraint does, perhaps also for a repetition.
    *
    * A repetition under an idempotency key may complete an earlier creation under the id that this one got, which may be below
    * others. So a conditional write of one item is enough, and an engine needs no transactions over partitions.
