@@ -15,6 +15,7 @@ import { twoProcessesContract } from './two-processes-contract.ts';
 
 export { archiveContract } from './archive-contract.ts';
 export { expectNoLateWrites } from './late-writes.ts';
+export { partialOutageContract } from './partial-outage-contract.ts';
 export { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 export {
   behindProxy,
@@ -22,6 +23,8 @@ export {
   type Loss,
   type Outage,
   type Outages,
+  type PartialOutage,
+  type PartialOutages,
   type ProxiedPlace,
   proxied,
   type StorageUnderTest,

@@ -23,10 +23,10 @@ export interface StorageUnderTest<Place> {
   readonly outages: Outages<Place> | 'not tested';
 
   /**
-   * The ways in which a part of a place can become unavailable, by name: `a node of three`, `a partition`. The rest works, and
-   * may take over what the part has done.
+   * The ways in which a part of a place can become unavailable, by name: `a partition`, `the leader`, `another node of three`.
+   * The rest works, and may take over what the part has done.
    */
-  readonly partialOutages?: Outages<Place>;
+  readonly partialOutages?: PartialOutages<Place>;
 
   /**
    * The ways in which writes can wait at a place for longer than a call may take, by name: a lock of another program. Reads may
@@ -125,6 +125,20 @@ export interface Outage<Place> {
    * @default false
    */
   readonly executes?: boolean;
+}
+
+/** Partial outages by their names. */
+export type PartialOutages<Place> = Readonly<Record<string, PartialOutage<Place>>>;
+
+/** A way in which a part of a place can become unavailable. It may affect other places: there is one at a time. */
+export interface PartialOutage<Place> extends Outage<Place> {
+  /**
+   * How long others may need to take over, in milliseconds, as in a cluster of three that loses one: 15_000. Then each call works
+   * while the part is away, and finds all that was acknowledged before.
+   *
+   * @default nothing takes over
+   */
+  readonly takenOverWithin?: number;
 }
 
 /** A way in which an administrator can take away what is stored. */

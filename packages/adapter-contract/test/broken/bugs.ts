@@ -14,7 +14,7 @@ import {
   unavailable,
 } from '@animal-store/domain/ports';
 import { CLOSED, type CopiedStorage, type Options, openStorage } from './adapter.ts';
-import { newPlace, operationsOn, placeAt } from './engine.ts';
+import { newPlace, type Operations, operationsOn, type Place, placeAt } from './engine.ts';
 
 /** In the URL of each place, as Basic authentication sends them. */
 export const CREDENTIALS = 'zoo:the-password-of-the-zoo';
@@ -138,16 +138,27 @@ function atMost<Given extends unknown[], R>(
 /** The id of API keys after which a list begins with another. */
 const idBefore = (id: string) => (BigInt(`0x${id}`) - 1n).toString(16).padStart(16, '0');
 
+/** Goes on at another place while something is the case, which has what a copy of its own has then. */
+const elsewhere =
+  (isElsewhere: (place: Place) => boolean, copyOf: (place: Place) => Partial<Place> = () => ({})): Change =>
+  (storage, url) => {
+    let another: Operations | undefined;
+    function operations(): Operations {
+      const place = placeAt(url);
+      if (!isElsewhere(place)) return storage;
+      another ??= operationsOn({ ...newPlace(), ...copyOf(place) });
+      return another;
+    }
+    const portOf = <Port extends keyof Operations>(port: Port) =>
+      new Proxy(storage[port], { get: (_, method) => Reflect.get(operations()[port], method) });
+    const ports = { pets: portOf('pets'), keys: portOf('keys'), archive: portOf('archive') };
+    return { ...ports, ready: () => operations().place.ready() };
+  };
+
 /** Goes on at an empty place if its own was lost. */
-const createdAnew: Change = (storage, url) => {
-  const another = operationsOn(newPlace());
-  const isLost = () => placeAt(url).isLost;
-  const ports = mapPorts(storage, (method, name) => {
-    const [port, member] = name.split('.') as ['pets', 'add'];
-    return (...given) => (isLost() ? (another[port][member] as unknown as typeof method)(...given) : method(...given));
-  });
-  return { ...ports, ready: () => (isLost() ? another.place.ready() : storage.ready()) };
-};
+const createdAnew = elsewhere(({ isLost }) => isLost);
+
+const isTakenOver = ({ isNodeAway, readyUntilElection }: Place) => isNodeAway && readyUntilElection === 0;
 
 /** Only a key that was used before has a use to write back. */
 const writingBackUses = both(
@@ -239,7 +250,7 @@ const timersOfModule: NodeJS.Timeout[] = [];
 const cacheOfModule = new Map<string, ApiKey>();
 
 const PARTIAL =
-  'is right or unavailable in each call while a part of its place is away, and not ready if one is unavailable';
+  'is right or unavailable in each call while a part of its place is away, not ready if one is unavailable, and works if others take over';
 
 export const BUGS: Readonly<Record<string, Bug>> = {
   'A name is normalized': {
@@ -1138,6 +1149,34 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: PARTIAL,
     message: /`ready` fails if another call is unavailable/,
     change: ({ ready }, url) => ({ ready: async () => (placeAt(url).isPartAway ? undefined : ready()) }),
+  },
+  'A place is on one node of three': {
+    foundBy: PARTIAL,
+    message: /a node of three: while others take over: .* unavailable/,
+    change: (storage, url) => {
+      const unlessAway = async () => {
+        if (placeAt(url).isNodeAway) throw unavailable(new Error('no replica'));
+      };
+      const ports = mapPorts(
+        storage,
+        (method) =>
+          (...given) =>
+            unlessAway().then(() => method(...given)),
+      );
+      return { ...ports, ready: () => storage.ready().then(unlessAway) };
+    },
+  },
+  'Pets and API keys are in the memory of one node': {
+    foundBy: PARTIAL,
+    message: /a node of three: while others take over: pets/,
+    change: elsewhere(isTakenOver),
+  },
+  'A node that is back replaces what others have stored meanwhile': {
+    foundBy: PARTIAL,
+    message: /a node of three: pets/,
+    change: elsewhere(isTakenOver, ({ pets, keys, claims, lastId }) => {
+      return { pets: [...pets], keys: [...keys], claims: new Map(claims), lastId };
+    }),
   },
   ...Object.fromEntries(
     (['pet', 'API key'] as const).map((name): [string, Bug] => [

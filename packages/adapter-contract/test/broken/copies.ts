@@ -37,7 +37,13 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
     ...(behind && { behind: { [behind]: ({ url, proxy }) => ({ url: `${url}?behind`, proxy }) } }),
     // One of them, because each takes seconds.
     outages: bug === 'none' ? proxied.outages : { [outage]: proxied.outages[outage] },
-    partialOutages: { 'a partition': changed({ isPartAway: true }, { isPartAway: false }) },
+    partialOutages: {
+      'a partition': changed({ isPartAway: true }, { isPartAway: false }),
+      'a node of three': {
+        ...changed({ isNodeAway: true, readyUntilElection: 10 }, { isNodeAway: false, readyUntilElection: 0 }),
+        takenOverWithin: 5_000,
+      },
+    },
     waits: {
       locked: {
         begin: ({ url }) => void Object.assign(placeAt(url), { lock: Promise.withResolvers() }),

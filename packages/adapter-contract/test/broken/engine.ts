@@ -16,6 +16,9 @@ export interface Place {
   format: number;
   isCounterBack: boolean;
   isPartAway: boolean;
+  isNodeAway: boolean;
+  /** So many calls of `ready` fail before another node takes over. */
+  readyUntilElection: number;
   isLost: boolean;
   /** Calls wait for it. */
   lock: PromiseWithResolvers<void> | undefined;
@@ -44,7 +47,7 @@ export const placeAt = (url: string) => places.get(new URL(url).pathname) as Pla
 
 export const newPlace = (): Place => ({
   ...{ pets: [], keys: [], claims: new Map(), lastId: 0n, format: 1, lock: undefined },
-  ...{ isCounterBack: false, isPartAway: false, isLost: false },
+  ...{ isCounterBack: false, isPartAway: false, isNodeAway: false, readyUntilElection: 0, isLost: false },
 });
 
 interface Item {
@@ -190,6 +193,10 @@ async function execute({ path, port, method, given, timeout }: Call): Promise<un
   await place.lock?.promise;
   if (performance.now() > received + timeout) throw new Error('it is too late');
   if (place.isPartAway) throw new Error('a partition is away');
+  if (place.readyUntilElection > 0) {
+    if (method === 'ready') place.readyUntilElection -= 1;
+    throw new Error('no node leads');
+  }
   if (place.isLost) throw new Error(LOST);
   return Reflect.get(Reflect.get(operationsOn(place), port), method)(...given);
 }
