@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh IMAGE NUMBER...: runs instances at the ports 3000 + NUMBER, one after the other. Each takes the place of the one before,
 # which stays as animal-store-NUMBER-before, stopped, with its log. If an instance is not ready within half a minute, the one
-# before runs again, and the instances after it are left alone.
+# before runs again, animal-store-NUMBER-before stays as it is, and the instances after it are left alone.
 set -eu
 image="${1:?run.sh IMAGE NUMBER...: IMAGE is empty}"
 shift
@@ -16,7 +16,7 @@ go_back() {
     docker logs --tail 5 "$name" >&2 || :
     docker rm --force "$name" >/dev/null || :
   fi
-  if exists "$name-before"; then docker rename "$name-before" "$name"; fi
+  if exists "$name-replaced"; then docker rename "$name-replaced" "$name"; fi
   if exists "$name"; then
     docker start "$name" >/dev/null
     echo "The one before runs again as $name." >&2
@@ -28,13 +28,15 @@ trap 'exit 1' HUP INT TERM
 for number; do
   name="animal-store-$number"
   address="127.0.0.1:$((3000 + number))"
+  is_new=true
+  # A run that was killed has left it.
+  if exists "$name-replaced"; then go_back; fi
   is_new=false
   if exists "$name"; then
-    if exists "$name-before"; then docker rm --force "$name-before" >/dev/null; fi
     trap go_back EXIT
     # A running container can't be renamed reliably: Docker may not find its network.
     docker stop -t 25 "$name" >/dev/null
-    docker rename "$name" "$name-before"
+    docker rename "$name" "$name-replaced"
   fi
   trap go_back EXIT
   is_new=true
@@ -43,5 +45,9 @@ for number; do
     --publish "$address:3000" --log-opt max-size=10m --log-opt max-file=3 "$image" >/dev/null
   curl --silent --fail --output /dev/null --retry 30 --retry-max-time 30 --retry-delay 1 --retry-all-errors "http://$address/readyz"
   trap - EXIT
+  if exists "$name-replaced"; then
+    if exists "$name-before"; then docker rm --force "$name-before" >/dev/null; fi
+    docker rename "$name-replaced" "$name-before"
+  fi
   echo "$name is ready at $address"
 done

@@ -47,7 +47,9 @@ function installation() {
     writeFileSync(`${folder}/${script}`, adapt(text), { mode: 0o755 });
   }
   onTestFinished(async () => {
-    const own = ['0', '1', '2', '1-before', '2-before', 'db'].map((suffix) => `${name}-${suffix}`);
+    const own = ['0', '1', '2', '1-before', '2-before', '1-replaced', '2-replaced', 'db'].map(
+      (suffix) => `${name}-${suffix}`,
+    );
     await docker('rm', '--force', '--volumes', ...own).catch(() => {});
     await docker('volume', 'rm', '--force', `${name}-db`, `${name}-0`);
     await docker('network', 'rm', name).catch(() => {});
@@ -66,7 +68,8 @@ function installation() {
      * standard input swallows those that follow.
      */
     paste(...commands: readonly string[]) {
-      const file = freshFile('commands', adapt(commands.join('\n')));
+      // The proxy is not installed.
+      const file = freshFile('commands', `service() { echo "service $*"; }\n${adapt(commands.join('\n'))}`);
       const options = { cwd: ROOT, env: { ...process.env, IMAGE: image } };
       return runProgram('bash', ['-c', 'exec bash <"$0"', file], options);
     },
@@ -105,7 +108,10 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     expect(idsOf(await former())).toEqual(idsOf(first));
     expect(running(await former())).toEqual([false, false]);
     expect(running(await instances())).toEqual([true, true]);
-    for (const commands of [back, change]) expect(await paste(commands)).toMatch(/1 is ready.*2 is ready/s);
+    expect(await paste(back)).toMatch(/1 is ready.*2 is ready/s);
+    // What a run leaves that was killed before its instance was ready.
+    await paste('docker rename animal-store-1-before animal-store-1-replaced');
+    expect(await paste(change)).toMatch(/1 is ready.*2 is ready/s);
   });
 
   test('run.sh changes nothing if the image does not exist or has no name', async () => {
@@ -122,6 +128,18 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     expect(idsOf(await instances())).toEqual(idsOf(first));
     expect(running(await instances())).toEqual([true, true]);
     expect((await instances())[1]).toBe(first[1]);
+  });
+
+  test('run.sh keeps the way back after an upgrade that fails', async () => {
+    const { paste, former, configure } = await twoInstances();
+    await paste(RUN);
+    const before = await former();
+    configure('PORT=none');
+    await expect(paste(RUN)).rejects.toThrow('PORT must be');
+    expect(await former()).toEqual(before);
+    configure();
+    const [, back = ''] = blocks(8);
+    expect(await paste(back)).toMatch(/1 is ready.*2 is ready/s);
   });
 
   test('the commands dump and restore a database and change its password, and change nothing after a step that fails', async () => {
@@ -160,7 +178,8 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     const older = `${folder}/animals-0.dump`;
     writeFileSync(older, 'of last week');
     utimesSync(older, 0, 0);
-    expect(await paste(restore)).toMatch(/(ALTER DATABASE\s+){2}/);
+    // Keys that were revoked after the dump are valid again: no client reaches an instance.
+    expect(await paste(restore)).toMatch(/^service haproxy stop$.*(ALTER DATABASE\s+){2}/ms);
     await expect.poll(list).toMatch(/^\[\{"id":1,"name":"Rex",[^{]*\}\]$/);
     expect(await (await calls.add('Tom', key)).text()).toMatch(/^\{"id":10000\d\d,/);
 
