@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { added, apiKey, idempotencyOf, type Outage, partialOutageContract, rex } from '@animal-store/adapter-contract';
 import type { Storage } from '@animal-store/domain/ports';
 import {
   databaseAt,
@@ -8,6 +8,7 @@ import {
   startPartitionableSet,
 } from '@animal-store/test-servers/mongodb';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createMongoStorage } from '../src/index.ts';
 import { isReady, openStorage, times } from './fixtures.ts';
 
 const sold = rex({ status: 'sold' });
@@ -138,4 +139,25 @@ describeWithPartitions('a network partition', () => {
     expect(await added(storages[1].pets, sold, create)).toEqual(created);
     expect(await storages[0].pets.list({ after: 0n, limit: 100 })).toHaveLength(7);
   });
+
+  const away = (index: 0 | 1): Outage<string> => ({
+    begin: () => set.isolate(set.members[index]),
+    end: () => set.heal(),
+  });
+  partialOutageContract(
+    {
+      async freshPlace() {
+        const url = set.url(`test_${crypto.randomUUID()}`);
+        // A new database takes longer than a call on three members.
+        await (await isReady(createMongoStorage({ url }))).close();
+        return url;
+      },
+      open: (url) => createMongoStorage({ url }),
+      outages: 'not tested',
+    },
+    {
+      'the primary': { ...away(0), takenOverWithin: 60_000 },
+      'a secondary': { ...away(1), takenOverWithin: 60_000 },
+    },
+  );
 });
