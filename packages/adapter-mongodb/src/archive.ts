@@ -11,6 +11,7 @@ interface Archive {
   readonly insertions: Insertions;
   readonly barrier: ReadBarrier;
   readonly query: Query;
+  check(): Promise<void>;
 }
 
 export const archive: Methods<PetArchive, Archive> = {
@@ -19,7 +20,12 @@ export const archive: Methods<PetArchive, Archive> = {
 
   restore: ({ connection: { insertions }, deadline }, pets) => insertions.restore(pets.map(documentOf), deadline),
 
-  lastId: ({ connection: { insertions, barrier } }) => barrier(() => insertions.lastId()),
+  lastId: ({ connection: { insertions, barrier, check } }) =>
+    barrier(async () => {
+      // A missing collection has no counter, like a new one.
+      await check();
+      return insertions.lastId();
+    }),
 
   skipIds: ({ connection: { insertions }, deadline }, lastId) => insertions.skipIds(lastId, deadline),
 };

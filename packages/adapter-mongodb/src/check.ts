@@ -8,25 +8,17 @@ import { type CollectionIds, INDEXES, readCollections, requireAll } from './sche
 /** How long the result of a check is valid, in milliseconds. */
 const TTL = 1_000;
 
-/**
- * A check of the collections, which rejects with StorageMisconfigured. Its latest result can be shared.
- *
- * @param hasPrimary Whether the driver knows a primary.
- */
-export function createCheck(db: Db, known: CollectionIds, hasPrimary: () => boolean) {
+/** A check of the collections, which rejects with StorageMisconfigured. Its latest result can be shared. */
+export function createCheck(db: Db, known: CollectionIds) {
   let latest = Promise.resolve();
-  let isRunning = false;
   let expiresAt = 0;
 
   async function run(): Promise<void> {
-    isRunning = true;
     try {
       await checkCollections(db, known);
     } catch (failure) {
       expiresAt = 0;
       throw failure;
-    } finally {
-      isRunning = false;
     }
   }
 
@@ -38,12 +30,8 @@ export function createCheck(db: Db, known: CollectionIds, hasPrimary: () => bool
 
   return {
     now,
-    /**
-     * The latest check, which may still run, if it has not failed and began less than a second ago; otherwise a new one. Without a
-     * primary one that has ended does not count: a client of the caller may wait for one for half a minute, and a write that waits
-     * can't be stopped.
-     */
-    recent: () => (performance.now() < expiresAt && (hasPrimary() || isRunning) ? latest : now()),
+    /** The latest check, which may still run, if it has not failed and began less than a second ago; otherwise a new one. */
+    recent: () => (performance.now() < expiresAt ? latest : now()),
   };
 }
 

@@ -1,5 +1,5 @@
 import { BUDGET } from '@animal-store/adapter-kit';
-import type { Db } from 'mongodb';
+import type { ClientSession, Db } from 'mongodb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createIds } from './ids.ts';
 
@@ -16,7 +16,8 @@ function counter() {
   }
   const ids = createIds({ collection: () => ({ findOneAndUpdate, updateOne }) } as unknown as Db);
   const take = (count: number, timeout = BUDGET.call) => ids.take(count, performance.now() + timeout);
-  return Object.assign(state, { take, raiseTo: ids.raiseTo, findOneAndUpdate });
+  const raiseTo = (id: bigint) => ids.raiseTo(id, {} as ClientSession, performance.now() + BUDGET.call);
+  return Object.assign(state, { take, raiseTo, findOneAndUpdate });
 }
 
 const idsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(first + index));

@@ -1,5 +1,5 @@
 import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
-import type { Db, Long } from 'mongodb';
+import type { ClientSession, Db, Long } from 'mongodb';
 import { requireTime, TIME_LIMITS } from './limits.ts';
 
 /** The last id that any process has reserved. */
@@ -84,8 +84,9 @@ export function createIds(db: Db) {
      * Raises the counter to an id, if it is behind. From the next call on no id is taken that was reserved before. A call that is
      * reserving now takes its own.
      */
-    async raiseTo(id: bigint): Promise<void> {
-      await counters.updateOne(COUNTER, { $max: { last: id } }, { upsert: true, maxTimeMS });
+    async raiseTo(id: bigint, session: ClientSession, deadline: number): Promise<void> {
+      const options = { upsert: true, session, maxTimeMS: requireTime(deadline) };
+      await counters.updateOne(COUNTER, { $max: { last: id } }, options);
       expiresAt = 0;
     },
   };

@@ -7,7 +7,6 @@ import {
   type Document,
   type Filter,
   MongoBulkWriteError,
-  type MongoClient,
   MongoServerError,
   type OptionalUnlessRequiredId,
 } from 'mongodb';
@@ -15,9 +14,10 @@ import { decodeDocument, decodePet, type NewDocument, type PetDocument, petOf, t
 import { isDuplicateKey } from './failures.ts';
 import { createIds } from './ids.ts';
 import { requireTime, TIME_LIMITS } from './limits.ts';
+import type { Write } from './write.ts';
 
 /** As many pets as the server writes to its log in one step: 2 MB at most, a fraction of a message. */
-export const MAX_INSERTED = 500;
+const MAX_INSERTED = 500;
 
 /** How many insertions may be in flight: one is a third faster, two shorten the wait if the majority is far away. */
 const PARALLEL_INSERTIONS = 2;
@@ -25,34 +25,19 @@ const PARALLEL_INSERTIONS = 2;
 /** How often a creation is tried: ids that are taken, and earlier creations that were rolled back, are rare. */
 const MAX_TRIES = 3;
 
-/**
- * With a read the driver sends the time of the server's log at which the session's last write ended. The server waits until the
- * majority has it, so that the pet of a duplicate key is found (docs/decisions/0016-reads-after-an-election.md).
- */
-const SESSION = { causalConsistency: true };
-
 /** The latest outcome of each creation, by the object of the new pet. null: its idempotency key stands for another pet. */
 type Outcomes = Map<NewDocument, Creation | null | Error>;
 
 export type Insertions = ReturnType<typeof createInsertions>;
 
-/**
- * Creates and restores pets. Fails with the driver's errors.
- *
- * @param checkWritable Rejects if the collections are not those that were opened: an insertion would create a missing one.
- */
-export function createInsertions(
-  db: Db,
-  query: Query,
-  client: Pick<MongoClient, 'withSession'>,
-  checkWritable: () => Promise<void>,
-) {
+/** Creates and restores pets. Fails with the driver's errors. */
+export function createInsertions(db: Db, query: Query, write: Write) {
   const pets = db.collection<PetDocument>('pets');
   const ids = createIds(db);
 
   /** Group commit: one write, which the majority confirms once, stores all pets that come while insertions are in flight. */
   const create = createBatches<NewDocument, Creation | null>(
-    (batch, { deadline }) => client.withSession(SESSION, (session) => createAll(batch, session, deadline)),
+    (batch, { deadline }) => write(deadline, (session) => createAll(batch, session, deadline)),
     { maxItems: MAX_INSERTED, parallel: PARALLEL_INSERTIONS, timeout: TIME_LIMITS.batch },
   );
 
@@ -72,7 +57,7 @@ export function createInsertions(
     let rest = batch;
     try {
       for (let tried = 1; rest.length > 0 && tried <= MAX_TRIES; tried += 1) {
-        if (tried > 1) await raiseCounter(session);
+        if (tried > 1) await raiseCounter(session, deadline);
         const errors = await insertNew(rest, outcomes, session, deadline);
         if (errors === 0) break;
         rest = rest.filter(isRejected);
@@ -92,7 +77,6 @@ export function createInsertions(
     session: ClientSession,
     deadline: number,
   ): Promise<number> {
-    await checkWritable();
     // As late as possible, so that ids are stored nearly in order.
     const first = await ids.take(rest.length, deadline);
     const createdAt = new Date();
@@ -119,20 +103,18 @@ export function createInsertions(
   }
 
   /** Raises the counter to the highest stored id: it is behind if pets were restored without it. */
-  async function raiseCounter(session: ClientSession): Promise<void> {
+  async function raiseCounter(session: ClientSession, deadline: number): Promise<void> {
     const [highest] = await query(1, { sort: { _id: -1 } }, session);
-    if (highest !== undefined) await ids.raiseTo(decodePet(highest).id);
+    if (highest !== undefined) await ids.raiseTo(decodePet(highest).id, session, deadline);
   }
 
   /** Restores pets, and leaves out those whose id or idempotency key is stored. */
   async function restore(documents: readonly PetDocument[], deadline: number): Promise<void> {
     const last = documents.at(-1);
     if (last === undefined) return;
-    await checkWritable();
-    requireTime(deadline);
-    // Before the pets: a call that is interrupted may have stored them.
-    await ids.raiseTo(last._id);
-    await client.withSession(SESSION, async (session) => {
+    await write(deadline, async (session) => {
+      // Before the pets: a call that is interrupted may have stored them.
+      await ids.raiseTo(last._id, session, deadline);
       const errors = await insertAll(pets, documents, deadline, session);
       if (errors.size > 0) await requireStored(errors, session);
     });
@@ -148,19 +130,10 @@ export function createInsertions(
     for (const [pet, error] of errors) if (!ids.has(pet._id) && !outcomes.has(pet)) throw error;
   }
 
-  async function skipIds(lastId: bigint, deadline: number): Promise<void> {
-    await checkWritable();
-    requireTime(deadline);
-    await ids.raiseTo(lastId);
-  }
+  const skipIds = (lastId: bigint, deadline: number): Promise<void> =>
+    write(deadline, (session) => ids.raiseTo(lastId, session, deadline));
 
-  async function lastId(): Promise<bigint> {
-    // A missing collection has no counter, like a new one.
-    await checkWritable();
-    return ids.last();
-  }
-
-  return { create, restore, lastId, skipIds };
+  return { create, restore, lastId: ids.last, skipIds };
 }
 
 /**
@@ -171,7 +144,7 @@ export async function insertAll<D extends Document>(
   collection: Collection<D>,
   documents: readonly OptionalUnlessRequiredId<D>[],
   deadline: number,
-  session?: ClientSession,
+  session: ClientSession,
 ) {
   const maxTimeMS = requireTime(deadline);
   const errors = new Map<OptionalUnlessRequiredId<D>, MongoServerError>();
@@ -179,7 +152,7 @@ export async function insertAll<D extends Document>(
     await collection.insertMany(documents, {
       ordered: false,
       ignoreUndefined: true,
-      ...(session && { session }),
+      session,
       maxTimeMS,
     });
   } catch (failure) {

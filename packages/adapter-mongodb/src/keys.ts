@@ -1,48 +1,36 @@
-import { type Call, createBatches, type Limits, type Methods } from '@animal-store/adapter-kit';
+import type { Call, Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
 import { type KeyDocument, timeOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import { isDuplicateKey } from './failures.ts';
-import { insertAll, MAX_INSERTED } from './insert.ts';
-import { requireTime, TIME_LIMITS } from './limits.ts';
+import { insertAll } from './insert.ts';
+import { requireTime } from './limits.ts';
+import type { Write } from './write.ts';
 
 /** What the methods of keys need of an open database. */
 interface Keys {
   readonly collection: Collection<KeyDocument>;
   readonly barrier: ReadBarrier;
-  readonly insert: ReturnType<typeof createKeyInsertion>;
-  checkWritable(): Promise<void>;
-}
-
-/**
- * Inserts records, and ignores those that are stored. All that come while a write is in flight share the next one: many writes
- * at once would wait for new connections, and be sent after their calls have failed.
- */
-export function createKeyInsertion(collection: Collection<KeyDocument>, checkWritable: () => Promise<void>) {
-  async function insert(documents: readonly KeyDocument[], { deadline }: Limits) {
-    await checkWritable();
-    const errors = await insertAll(collection, documents, deadline);
-    return documents.map((document) => {
-      const error = errors.get(document);
-      return isDuplicateKey(error) ? undefined : error;
-    });
-  }
-  return createBatches<KeyDocument, undefined>(insert, { maxItems: MAX_INSERTED, timeout: TIME_LIMITS.batch });
+  readonly write: Write;
+  check(): Promise<void>;
 }
 
 type Database = { readonly keys: Keys };
 
-/** Checks the collections before reads, too: a query of the driver names none by its UUID. Returns the time limit of an operation. */
+/** Checks the collections: a query of the driver names none by its UUID. Returns the time limit of the read. */
 async function checked({ connection: { keys }, deadline }: Call<Database>) {
-  await keys.checkWritable();
+  await keys.check();
   return { ...keys, limits: { maxTimeMS: requireTime(deadline) } };
 }
 
 export const keys: Methods<ApiKeyRepository, Database> = {
-  async add(call, key) {
-    await call.connection.keys.insert(documentOf(key), call);
+  async add({ connection: { keys }, deadline }, key) {
+    const document = documentOf(key);
+    const errors = await keys.write(deadline, (session) => insertAll(keys.collection, [document], deadline, session));
+    const error = errors.get(document);
+    if (error !== undefined && !isDuplicateKey(error)) throw error;
   },
 
   async find(call, digest) {
@@ -59,17 +47,21 @@ export const keys: Methods<ApiKeyRepository, Database> = {
     return (await barrier(find)).map(apiKeyOf);
   },
 
-  async revoke(call, id, at) {
-    const { collection, limits } = await checked(call);
+  async revoke({ connection: { keys }, deadline }, id, at) {
     const revokedAt = { $ifNull: ['$revokedAt', new Date(at)] };
-    const options = { projection: PROJECTION, returnDocument: 'after', ...limits } as const;
-    const document = await collection.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
+    const document = await keys.write(deadline, (session) => {
+      const limits = { maxTimeMS: requireTime(deadline), session };
+      const options = { projection: PROJECTION, returnDocument: 'after', ...limits } as const;
+      return keys.collection.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
+    });
     return document && apiKeyOf(document as ReadKey);
   },
 
-  async recordUse(call, id, at) {
-    const { collection, limits } = await checked(call);
-    await collection.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, limits);
+  async recordUse({ connection: { keys }, deadline }, id, at) {
+    await keys.write(deadline, (session) => {
+      const limits = { maxTimeMS: requireTime(deadline), session };
+      return keys.collection.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, limits);
+    });
   },
 };
 

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { added, apiKey, expectNoLateWrites, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import { BUDGET } from '@animal-store/adapter-kit';
 import type { PetRepository, Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-servers/mongodb';
@@ -40,6 +39,20 @@ describeWithMongo('commands that fail', () => {
     onTestFinished(off);
     await admin.command({ configureFailPoint: 'failCommand', mode, data: { appName: 'animal-store', ...data } });
     return off;
+  }
+
+  /** Sends a command that the server does not end. The result ends it. */
+  async function blocking(client: MongoClient, name: string, send: () => Promise<unknown>) {
+    const started = new Promise<void>((resolve) => {
+      client.on('commandStarted', ({ commandName }) => commandName === name && resolve());
+    });
+    send().catch(() => {});
+    await started;
+    return async () => {
+      const admin = databaseAt(server.url('admin'));
+      const { inprog } = await admin.command({ currentOp: 1, [`command.${name}`]: { $exists: true } });
+      for (const { opid } of inprog) await admin.command({ killOp: 1, op: opid });
+    };
   }
 
   test('acknowledge no creation that the majority does not confirm, and it can be repeated', async () => {
@@ -123,33 +136,58 @@ describeWithMongo('commands that fail', () => {
     });
   });
 
-  test('begin no write after its call has failed, if the check before it took longer', async () => {
-    const { count, url } = await prepared();
+  test.each<[string, (client: MongoClient, storage: Storage) => Promise<() => Promise<unknown>>]>([
+    [
+      'the check before it',
+      async (client, { ready }) => {
+        await failing({ times: 1 }, { failCommands: ['listCollections'], blockConnection: true, blockTimeMS: 600_000 });
+        return blocking(client, 'listCollections', ready);
+      },
+    ],
+    [
+      'a free connection',
+      (client) => blocking(client, 'sleep', () => client.db('admin').command({ sleep: 1, lock: 'none', secs: 600 })),
+    ],
+    [
+      'a primary',
+      async () => {
+        const admin = databaseAt(server.url('admin'));
+        await admin.command({ replSetStepDown: 600, force: true });
+        return () => admin.command({ replSetFreeze: 0 }, { readPreference: 'secondaryPreferred' });
+      },
+    ],
+  ])('begin no write after its call has failed, while it waits for %s', async (_, begin) => {
+    const { url } = await prepared();
     // Of a host program, without the time limits of the adapter.
-    const client = new MongoClient(url, { appName: 'animal-store', monitorCommands: true });
+    const options = { appName: 'animal-store', monitorCommands: true, maxPoolSize: 1, retryWrites: true };
+    const client = new MongoClient(url, options);
     const storage = createMongoStorage({ client, database: client.options.dbName });
     onTestFinished(() => storage.close().then(() => client.close()));
-    await isReady(storage);
-    const { pets, keys, archive, ready } = storage;
-    const checked = new Promise<void>((resolve) => {
-      client.on('commandSucceeded', ({ commandName }) => commandName === 'listCollections' && resolve());
-    });
-    const data = { failCommands: ['listCollections'], blockConnection: true, blockTimeMS: BUDGET.call + 200 };
-    await failing({ times: 1 }, data);
-    const calls = [
-      ready,
+    const { pets, keys, archive } = (await isReady(storage)) as Required<Storage>;
+    const [known, other] = [apiKey(), apiKey()];
+    await keys.add(known);
+    // Afterwards some ids are reserved.
+    for (let count = 0; count < 3; count += 1) await added(pets);
+    const before = await archive.read(0n, 99);
+    const end = await begin(client, storage);
+    onTestFinished(async () => void (await end().catch(() => {})));
+    const writes = [
       () => added(pets),
-      () => keys.add(apiKey()),
-      () => archive?.restore([{ id: 9_999n, ...rex(), createdAt: 0 }]),
+      () => keys.add(other),
+      () => keys.revoke(known.id, 5),
+      () => keys.recordUse(known.id, 7),
+      () => archive.restore([{ id: 9_999n, ...rex(), createdAt: 0 }]),
+      () => archive.skipIds(8_888n),
     ];
-    for (const failure of await Promise.all(calls.map(failureOf))) {
+    for (const failure of await Promise.all(writes.map(failureOf))) {
       expect(failure).toMatchObject({ code: 'storage_unavailable' });
     }
-    await checked;
-    // A creation that began too late would be stored before it, and a restored pet would raise the counter of ids.
-    expect((await added(pets)).id).toBeLessThan(9_999n);
-    expect(await count()).toBe(11);
-    expect(await keys.list({ after: '', limit: 9 })).toEqual([]);
+    await end();
+    // It gets the only connection after all that have waited for it.
+    await isReady(storage);
+    expect(await archive.read(0n, 99)).toEqual(before);
+    expect(await keys.list({ after: '', limit: 9 })).toEqual([known]);
+    expect(await archive.lastId()).toBeLessThan(8_888n);
   });
 
   test.each<[string, number, (pets: PetRepository) => Promise<unknown>]>([
