@@ -7,7 +7,7 @@ import type { ExportedFunction } from './storage-under-test.ts';
 /** A call of a port. */
 export interface Call {
   readonly id: number;
-  readonly port: 'pets' | 'keys';
+  readonly port: 'pets' | 'keys' | 'memory';
   readonly method: string;
   readonly given: readonly unknown[];
 }
@@ -24,15 +24,29 @@ const [, , argument = '', newPet] = process.argv;
 const { module, name, options } = JSON.parse(argument) as ExportedFunction;
 const storage: Storage = await (await import(module))[name](options);
 
+/** The arguments and results of all calls. */
+const seen: WeakRef<object>[] = [];
+const see = (value: unknown) => void (typeof value === 'object' && value !== null && seen.push(new WeakRef(value)));
+
+const memory = {
+  /** How many of them are still in memory. */
+  async kept() {
+    await globalThis.gc?.({ execution: 'async', type: 'major' });
+    return seen.filter((reference) => reference.deref() !== undefined).length;
+  },
+};
+
 if (newPet === undefined) {
   process.on('message', async ({ id, port, method, given }: Call) => {
+    given.forEach(see);
     const end: End = await Reflect.get(
-      storage[port],
+      { ...storage, memory }[port],
       method,
     )(...given).then(
       (result: unknown) => ({ id, result }),
       (error: unknown) => ({ id, error: String(error), isUnavailable: DomainError.is(error) }),
     );
+    see(end.result);
     process.send?.(end);
   });
   process.on('disconnect', () => storage.close());

@@ -11,9 +11,18 @@ import type { ExportedFunction } from './storage-under-test.ts';
 
 const PROGRAM = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
 
-/** The ports of a storage that another process opens. It ends with the running test. */
-export async function openInAnotherProcess({ flags, ...opening }: ExportedFunction): Promise<Ports> {
-  const child = fork(PROGRAM, [JSON.stringify(opening)], { execArgv: [...(flags ?? [])], serialization: 'advanced' });
+/** The ports of a storage that another process opens, and the memory of that process. */
+export interface OtherProcess extends Ports {
+  readonly memory: {
+    /** How many of the arguments and results of all calls are still in memory. */
+    kept(): Promise<number>;
+  };
+}
+
+/** Opens a storage in another process, which ends with the running test. */
+export async function openInAnotherProcess({ flags = [], ...opening }: ExportedFunction): Promise<OtherProcess> {
+  const execArgv = [...flags, '--expose-gc'];
+  const child = fork(PROGRAM, [JSON.stringify(opening)], { execArgv, serialization: 'advanced' });
   const ended = once(child, 'exit');
   onTestFinished(async () => {
     if (child.connected) child.disconnect();
@@ -40,7 +49,7 @@ export async function openInAnotherProcess({ flags, ...opening }: ExportedFuncti
       return result;
     };
   const portOf = (port: Call['port']) => new Proxy({}, { get: (_, method) => call(port, String(method)) });
-  return { pets: portOf('pets'), keys: portOf('keys') } as Ports;
+  return { pets: portOf('pets'), keys: portOf('keys'), memory: portOf('memory') } as OtherProcess;
 }
 
 /**

@@ -1,8 +1,7 @@
-import type { Ports } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { expectBothKept } from './api-key-repository-contract.ts';
 import { atOnce, eventually } from './calls.ts';
-import { createInAnotherProcess, openInAnotherProcess } from './other-process.ts';
+import { createInAnotherProcess, type OtherProcess, openInAnotherProcess } from './other-process.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { type ExportedFunction, opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
@@ -11,7 +10,7 @@ export function twoProcessesContract<Place>(
   adapter: StorageUnderTest<Place>,
   inAnotherProcess: (place: Place) => ExportedFunction,
 ): void {
-  const test = testOf(adapter).extend<{ there: Ports }>({
+  const test = testOf(adapter).extend<{ there: OtherProcess }>({
     there: async ({ place, storage }, use) => {
       await storage.ready();
       const there = await openInAnotherProcess(inAnotherProcess(place));
@@ -74,6 +73,21 @@ export function twoProcessesContract<Place>(
     );
     for (const ids of created) expect(ids).toEqual(ids.toSorted((a, b) => Number(a - b)));
     expect(new Set(created.flat()).size).toBe(80);
+  });
+
+  test('keep nothing of calls that have ended', async ({ there: { pets, keys, memory } }) => {
+    const call = async (index: number) => {
+      const record = apiKey();
+      await keys.add(record);
+      await keys.find(record.digest);
+      const { id } = await added(pets, rex(), idempotencyOf(rex(), `k${index}`));
+      await pets.find(id);
+      await pets.list({ after: 0n, limit: 1 });
+    };
+    await atOnce(100, call);
+    // A driver may keep those of the last calls.
+    for (let index = 0; index < 5; index += 1) await call(index);
+    expect(await memory.kept(), 'of 735 arguments and results').toBeLessThan(50);
   });
 
   test('one of which creates the first pet of a new place, and closes during calls, ends with code 0 and its result', async ({

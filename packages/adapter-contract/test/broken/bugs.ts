@@ -965,6 +965,17 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return range.length > 1_024 ? [] : read(after, limit);
     }),
   },
+  'The pets that were found are kept for ever': {
+    foundBy: 'keep nothing of calls that have ended',
+    change(storage, url) {
+      const found: unknown[] = [];
+      const find: Change = ofPets('find', (right) => async (id) => {
+        found.push(await right(id));
+        return found.at(-1) as Pet | null;
+      });
+      return find(storage, url);
+    },
+  },
   'A counter of ids that is behind goes on by ten for each call': {
     foundBy: 'creates again within 20 calls if its counter of ids is 2,000 behind',
     change(storage, url) {
