@@ -11,6 +11,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { BUDGET } from '@animal-store/adapter-kit';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
@@ -63,10 +64,12 @@ test.each([0, 10])('raises no alarm if the storage is closed %i turns after its 
   const storage = await createSqliteStorage({ file, create: false });
   const creation = added(storage.pets).catch((error: Error) => error);
   for (let count = 0; count < turns; count += 1) await nextTurn();
+  const begin = performance.now();
   await storage.close();
+  const hadTime = performance.now() - begin < BUDGET.call / 2;
   const outcome = await creation;
-  // A write that was not sent in time says so.
-  if (turns > 0) expect(outcome).not.toMatchObject({ message: 'the storage is closed' });
+  // Closing waits for a write that was sent, unless the thread takes too long.
+  if (turns > 0 && hadTime) expect(outcome).not.toMatchObject({ message: 'the storage is closed' });
   // On a busy machine the thread may not start in time.
   if (outcome instanceof Error) {
     expect(outcome.cause).toBeInstanceOf(Error);
