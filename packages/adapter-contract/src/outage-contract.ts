@@ -67,7 +67,7 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
       const delays = [850, 900, 1_000];
       const each = delays.map((delay) => [`each response after ${delay} ms`, {}] as const);
       return inEach(adapter, each, (interruption, _, index) =>
-        expectNoWriteAfterFailure(interruption, proxyOf(interruption.place), delays[index] as number),
+        expectNoWriteAfterFailure(adapter, interruption, delays[index] as number),
       );
     });
 
@@ -264,18 +264,22 @@ async function expectRightIfDisturbed<Place>(
  * @param delay How long each response is delayed, in milliseconds: a write of several requests fails between two of them.
  */
 async function expectNoWriteAfterFailure<Place>(
-  { storage, calls }: Interruption<Place>,
-  proxy: TcpProxy,
+  adapter: StorageUnderTest<Place>,
+  { place, storage, calls }: Interruption<Place>,
   delay: number,
 ): Promise<void> {
+  const proxy = adapter.proxyOf?.(place) as TcpProxy;
+  const other = await opened(adapter, place);
+  await recovered(other, PATIENCE);
   await atOnce(CALLERS, (known) => eventually(calls.writes(storage, known)['keys.add']));
   proxy.delayResponses(delay);
   await atOnce(CALLERS, (known) => rightOrUnavailable(everyWrite(storage, calls, known), storage));
   // The open connections stay: what was begun goes on.
   proxy.delayResponses(0);
-  const stored = () => eventually(() => Promise.all([everyPage(storage.pets), everyKey(storage.keys)]));
-  // What was sent before the calls failed may arrive later on a busy machine.
+  const stored = () => eventually(() => Promise.all([everyPage(other.pets), everyKey(other.keys)]));
+  // What was sent before the calls failed may arrive later on a busy machine. A read shows all that came before a creation.
   await sleep(IN_FLIGHT);
+  await eventually(calls.writes(other)['pets.add']);
   const before = await stored();
   // The last responses for which no call waits any more.
   await sleep(delay + 100);
