@@ -17,7 +17,7 @@ import { requireTime, TIME_LIMITS } from './limits.ts';
 import type { Write } from './write.ts';
 
 /** As many pets as the server writes to its log in one step: 2 MB at most, a fraction of a message. */
-const MAX_INSERTED = 500;
+export const MAX_INSERTED = 500;
 
 /** How many insertions may be in flight: one is a third faster, two shorten the wait if the majority is far away. */
 const PARALLEL_INSERTIONS = 2;

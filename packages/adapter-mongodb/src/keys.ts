@@ -1,20 +1,52 @@
-import type { Call, Methods } from '@animal-store/adapter-kit';
+import { type BatchOptions, type Call, createBatches, type Limits, type Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
 import { type KeyDocument, timeOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import { isDuplicateKey } from './failures.ts';
-import { insertAll } from './insert.ts';
-import { requireTime } from './limits.ts';
+import { insertAll, MAX_INSERTED } from './insert.ts';
+import { requireTime, TIME_LIMITS } from './limits.ts';
 import type { Write } from './write.ts';
 
 /** What the methods of keys need of an open database. */
-interface Keys {
+interface Keys extends ReturnType<typeof createKeyWrites> {
   readonly collection: Collection<KeyDocument>;
   readonly barrier: ReadBarrier;
   readonly write: Write;
   check(): Promise<void>;
+}
+
+/** What was used, and when. */
+type Use = readonly [id: string, at: number];
+
+/** Additions and uses. All that come while a write is in flight share the next one: each alone would take a connection. */
+export function createKeyWrites(collection: Collection<KeyDocument>, write: Write) {
+  const options: BatchOptions = { maxItems: MAX_INSERTED, timeout: TIME_LIMITS.batch };
+
+  /** Ignores records that are stored. */
+  const add = (documents: readonly KeyDocument[], { deadline }: Limits) =>
+    write(deadline, async (session) => {
+      const errors = await insertAll(collection, documents, deadline, session);
+      return documents.map((document) => {
+        const error = errors.get(document);
+        return isDuplicateKey(error) ? undefined : error;
+      });
+    });
+
+  const recordUse = (uses: readonly Use[], { deadline }: Limits) =>
+    write(deadline, async (session) => {
+      const updates = uses.map(([_id, at]) => ({
+        updateOne: { filter: { _id }, update: { $set: { lastUsedAt: new Date(at) } } },
+      }));
+      await collection.bulkWrite(updates, { maxTimeMS: requireTime(deadline), session });
+      return uses.map(() => undefined);
+    });
+
+  return {
+    add: createBatches<KeyDocument, undefined>(add, options),
+    recordUse: createBatches<Use, undefined>(recordUse, options),
+  };
 }
 
 type Database = { readonly keys: Keys };
@@ -26,11 +58,8 @@ async function checked({ connection: { keys }, deadline }: Call<Database>) {
 }
 
 export const keys: Methods<ApiKeyRepository, Database> = {
-  async add({ connection: { keys }, deadline }, key) {
-    const document = documentOf(key);
-    const errors = await keys.write(deadline, (session) => insertAll(keys.collection, [document], deadline, session));
-    const error = errors.get(document);
-    if (error !== undefined && !isDuplicateKey(error)) throw error;
+  async add(call, key) {
+    await call.connection.keys.add(documentOf(key), call);
   },
 
   async find(call, digest) {
@@ -57,12 +86,7 @@ export const keys: Methods<ApiKeyRepository, Database> = {
     return document && apiKeyOf(document as ReadKey);
   },
 
-  async recordUse({ connection: { keys }, deadline }, id, at) {
-    await keys.write(deadline, (session) => {
-      const limits = { maxTimeMS: requireTime(deadline), session };
-      return keys.collection.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, limits);
-    });
-  },
+  recordUse: (call, id, at) => call.connection.keys.recordUse([id, at], call),
 };
 
 const TIMES = ['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'] as const;

@@ -5,6 +5,7 @@ import { createQuery, type KeyDocument } from './documents.ts';
 import { followPrimary } from './election/primary.ts';
 import { createReadBarrier } from './election/read-barrier.ts';
 import { createInsertions } from './insert.ts';
+import { createKeyWrites } from './keys.ts';
 import { TIME_LIMITS } from './limits.ts';
 import { createReads } from './pets.ts';
 import { type CollectionIds, prepareCollections } from './schema.ts';
@@ -53,7 +54,7 @@ export function createOpening(place: Place) {
         ...{ close, query, barrier, check: check.recent },
         insertions: createInsertions(db, query, write),
         reads: createReads(db, ids.get('pets'), query, barrier),
-        keys: { collection, barrier, write, check: check.recent },
+        keys: { collection, barrier, write, ...createKeyWrites(collection, write), check: check.recent },
         /** Rejects also if no majority confirms the primary, which then can't be written. */
         checkReady: async () => void (await Promise.all([confirm(), check.now(), checkPrivileges(db)])),
       };
