@@ -1,6 +1,6 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
-import { decodeDocument, type PetDocument, type Query, timeOf } from './documents.ts';
+import { decodeDocument, type PetDocument, type Query } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import type { Insertions } from './insert.ts';
 import { checkCategoryId } from './limits.ts';
@@ -37,7 +37,5 @@ function documentOf({ id, createdAt, ...pet }: StoredPet): PetDocument {
 
 function storedPetOf(document: Buffer): StoredPet {
   const { _id: id, createdAt, ...pet } = decodeDocument(document);
-  const time = createdAt.getTime();
-  // An invalid Date does not say on which side it is.
-  return { id, ...pet, createdAt: timeOf(Number.isNaN(time) ? Number.POSITIVE_INFINITY : time) };
+  return { id, ...pet, createdAt: createdAt.getTime() };
 }

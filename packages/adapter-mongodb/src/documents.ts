@@ -77,12 +77,6 @@ export function petOf({ _id: id, name, categoryId, status }: PetDocument): Pet {
   return status === undefined ? { id, name, categoryId } : ({ id, name, categoryId, status } satisfies Required<Pet>);
 }
 
-/** The farthest times of a Date, in milliseconds before and after 1970. */
-const MAX_TIME = 8_640_000_000_000_000;
-
-/** A stored time as the ports have it: a BSON date may be outside the range of a Date. */
-export const timeOf = (milliseconds: number): number => Math.max(-MAX_TIME, Math.min(milliseconds, MAX_TIME));
-
 export const decodeDocument = (document: Buffer) => BSON.deserialize(document, { useBigInt64: true }) as PetDocument;
 
 /** The pet in the bytes of a stored document, whose members may have any order. It takes half as long as decoding all of it. */

@@ -2,7 +2,7 @@ import { type BatchOptions, type Call, createBatches, type Limits, type Methods 
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
-import { type KeyDocument, timeOf } from './documents.ts';
+import type { KeyDocument } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import { isDuplicateKey } from './failures.ts';
 import { insertAll, MAX_INSERTED } from './insert.ts';
@@ -64,45 +64,27 @@ export const keys: Methods<ApiKeyRepository, Database> = {
 
   async find(call, digest) {
     const { collection, barrier, limits } = await checked(call);
-    const options = { projection: PROJECTION, ...limits };
-    const document = await barrier(() => collection.findOne<ReadKey>({ digest }, options));
+    const document = await barrier(() => collection.findOne({ digest }, limits));
     return document && apiKeyOf(document);
   },
 
   async list(call, { after, limit }) {
     const { collection, barrier, limits } = await checked(call);
-    const options = { projection: PROJECTION, sort: { _id: 1 }, limit, ...limits } as const;
-    const find = () => collection.find<ReadKey>({ _id: { $gt: after } }, options).toArray();
+    const options = { sort: { _id: 1 }, limit, ...limits } as const;
+    const find = () => collection.find({ _id: { $gt: after } }, options).toArray();
     return (await barrier(find)).map(apiKeyOf);
   },
 
   async revoke({ connection: { keys }, deadline }, id, at) {
     const revokedAt = { $ifNull: ['$revokedAt', new Date(at)] };
     const document = await keys.write(deadline, (session) => {
-      const limits = { maxTimeMS: requireTime(deadline), session };
-      const options = { projection: PROJECTION, returnDocument: 'after', ...limits } as const;
+      const options = { returnDocument: 'after', maxTimeMS: requireTime(deadline), session } as const;
       return keys.collection.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
     });
-    return document && apiKeyOf(document as ReadKey);
+    return document && apiKeyOf(document);
   },
 
   recordUse: (call, id, at) => call.connection.keys.recordUse([id, at], call),
-};
-
-const TIMES = ['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'] as const;
-
-/** A key as it is read. An int64 is a number, or as the options of the client say. */
-type ReadKey = Omit<KeyDocument, (typeof TIMES)[number]> & Readonly<Record<(typeof TIMES)[number], unknown>>;
-
-/**
- * The members of a key, its times in milliseconds: a BSON date may be outside the range of a Date. If validation was bypassed, what
- * is no time becomes 0, so that the key has ended and is listed.
- */
-const PROJECTION = {
-  ...{ digest: 1, visiblePrefix: 1, holder: 1 },
-  ...Object.fromEntries(
-    TIMES.map((time) => [time, { $convert: { input: `$${time}`, to: 'long', onNull: null, onError: 0 } }]),
-  ),
 };
 
 const dateOrNull = (timestamp: number | null) => (timestamp === null ? null : new Date(timestamp));
@@ -118,13 +100,13 @@ function documentOf({ id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }
   };
 }
 
-const timeOrNull = (time: unknown) => (time === null ? null : timeOf(Number(time)));
+const timeOrNull = (date: Date | null) => (date === null ? null : date.getTime());
 
-function apiKeyOf({ _id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }: ReadKey): ApiKey {
+function apiKeyOf({ _id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }: KeyDocument): ApiKey {
   return {
     id: _id,
     ...rest,
-    createdAt: timeOf(Number(createdAt)),
+    createdAt: createdAt.getTime(),
     expiresAt: timeOrNull(expiresAt),
     revokedAt: timeOrNull(revokedAt),
     lastUsedAt: timeOrNull(lastUsedAt),

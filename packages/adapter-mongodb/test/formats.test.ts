@@ -82,28 +82,6 @@ describeWithMongo('a stored document', () => {
     expect(await counters.findOne()).toEqual({ _id: 'pets', last: 2n ** 53n - 1n });
   });
 
-  test('may have a date that is none of JavaScript: every key and pet is listed, and ended keys stay ended', async () => {
-    const { db, pets, keys, archive } = await freshStorage();
-    await keys.add(apiKey());
-    const { id, digest } = apiKey();
-    await keys.add({ ...apiKey(), id, digest });
-    const pet = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
-    const change = (name: string, date: object) => db.collection(name).updateMany({}, [{ $set: date }]);
-    const toDate = (milliseconds: bigint) => ({ $toDate: { $literal: milliseconds } });
-    await change('pets', { createdAt: toDate(2n ** 63n - 1n) });
-    await change('api_keys', { createdAt: toDate(-(2n ** 63n)), expiresAt: toDate(2n ** 63n - 1n) });
-    const times = { createdAt: -8_640_000_000_000_000, expiresAt: 8_640_000_000_000_000, revokedAt: null };
-    const list = () => keys.list({ after: '', limit: 9 });
-    expect(await list()).toMatchObject([times, times]);
-    expect(await keys.find(digest)).toMatchObject(times);
-    expect(await keys.revoke(id, 7)).toMatchObject({ ...times, revokedAt: 7 });
-    expect(await archive?.read(0n, 9)).toMatchObject([{ ...pet, createdAt: 8_640_000_000_000_000 }]);
-
-    const unchecked = { bypassDocumentValidation: true };
-    await db.collection('api_keys').updateMany({}, { $set: { expiresAt: 'tomorrow', revokedAt: true } }, unchecked);
-    expect(await list()).toMatchObject(Array(2).fill({ expiresAt: 0, revokedAt: 1 }));
-  });
-
   test('loses its idempotency key, if it is old, by the statement of the manual', async () => {
     const { db, pets } = await freshStorage();
     const old = await added(pets, rex(), idempotencyOf(rex(), 'old'));
