@@ -3,7 +3,7 @@ import { DomainError, LIMITS, PET_STATUSES } from '@animal-store/domain';
 import type { PetArchive, Storage, StoredPet } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atOnce, eventually, failureOf, RECOVERY_LIMIT } from './calls.ts';
+import { atOnce, failureOf, patiently, RECOVERY_LIMIT } from './calls.ts';
 import { inEach, recovered } from './interruption.ts';
 import { expectNoLateWrites } from './late-writes.ts';
 import {
@@ -239,7 +239,7 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
           const isCreated = async ({ createdAt: _, idempotency, ...pet }: StoredPet) => {
             const { id, ...newPet } = pet;
             if (idempotency === undefined) return;
-            const creation = await eventually(() => pets.add(newPet, idempotency));
+            const creation = await patiently(() => pets.add(newPet, idempotency));
             expect(creation).toStrictEqual({ pet, created: false });
           };
           await Promise.all(page.map(isCreated));

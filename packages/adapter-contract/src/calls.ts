@@ -61,19 +61,33 @@ export async function failureOf(call: () => unknown, limit = CALL_LIMIT): Promis
   return failure === undefined ? new Error(`the call did not end within ${limit} ms`) : failure;
 }
 
-/** The failures of calls at the same time, with the names of the calls. */
-export function failuresOf(calls: Readonly<Record<string, () => unknown>>) {
-  return Promise.all(Object.entries(calls).map(async ([name, call]) => [name, await failureOf(call)] as const));
+/** The result of a call, or an error if it takes longer than a call may. */
+export async function inTime<Result>(call: () => Promise<Result>): Promise<Result> {
+  let result: Result | undefined;
+  const failure = await failureOf(async () => {
+    result = await call();
+  });
+  if (failure !== null) throw failure;
+  return result as Result;
 }
 
-/** The result of a call that is repeated while it is unavailable: it may be the first on a connection that an outage has left silent. */
-export async function eventually<Result>(call: () => Promise<Result>): Promise<Result> {
-  for (let left = RECOVERY_LIMIT; ; left -= TURN) {
+/** The failures of calls at the same time, with the names of the calls. Each has limits of its own: a read may take several pages. */
+export function failuresOf(calls: Calls) {
+  const failures = Object.entries(calls).map(async ([name, call]) => [name, await failureOf(call, Infinity)] as const);
+  return Promise.all(failures);
+}
+
+/**
+ * The result of a call, which is repeated if it was unavailable after a long time: on a busy machine it may take longer than a call
+ * may. One that fails sooner has waited for nothing.
+ */
+export async function patiently<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (let left = 20; ; left -= 1) {
+    const begin = performance.now();
     try {
       return await call();
     } catch (failure) {
-      if (!DomainError.is(failure) || left <= 0) throw failure;
-      await sleep(TURN);
+      if (!DomainError.is(failure) || left === 0 || performance.now() - begin < CALL_LIMIT / 2) throw failure;
     }
   }
 }

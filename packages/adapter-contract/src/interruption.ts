@@ -1,7 +1,7 @@
 import type { Ports, Storage } from '@animal-store/domain/ports';
 import { onTestFinished, vi } from 'vitest';
-import { allRight, eventually, RECOVERY_LIMIT } from './calls.ts';
-import { type PortCalls, portCalls } from './port-calls.ts';
+import { allRight, patiently, RECOVERY_LIMIT } from './calls.ts';
+import { type PortCalls, portCalls, readyOf } from './port-calls.ts';
 import { type Outage, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** How long a storage may need before it is tested, in milliseconds: ten times what a slow and busy machine needs. */
@@ -60,7 +60,7 @@ export async function inEach<Place, Way extends Partial<Outage<Place>>>(
 export async function addEach(calls: PortCalls, caller: Ports): Promise<void> {
   const writes = calls.writes(caller);
   for (const name of ['pets.add', 'pets.add with an idempotency key', 'keys.add'] as const)
-    await eventually(writes[name]);
+    await patiently(writes[name]);
 }
 
 /**
@@ -69,4 +69,4 @@ export async function addEach(calls: PortCalls, caller: Ports): Promise<void> {
  * @param timeout In milliseconds. Before an outage it is {@link PATIENCE}: nothing is tested yet.
  */
 export const recovered = (storage: Storage, timeout = RECOVERY_LIMIT): Promise<void> =>
-  vi.waitFor(() => allRight({ ready: () => storage.ready() }), { timeout, interval: 50 });
+  vi.waitFor(() => allRight(readyOf(storage)), { timeout, interval: 50 });

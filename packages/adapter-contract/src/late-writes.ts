@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ApiKey } from '@animal-store/domain';
 import type { Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { eventually, expectUnavailable, failureOf } from './calls.ts';
+import { expectUnavailable, failureOf, patiently } from './calls.ts';
 import { added, apiKey, everyKey, idempotencyOf, rex } from './samples.ts';
 
 /** 20 writes a second for 6 seconds: almost three times as long as a call may take. */
@@ -87,9 +87,9 @@ export async function expectNoLateWrites(
   await Promise.all(calls);
   for (const { failure } of failures.values()) expectUnavailable('a write', failure, storage);
   // Those that wait in a queue are stored before it.
-  await eventually(() => added(pets));
-  const created = new Map((await eventually(() => archive.read(0n, 1_000))).map((pet) => [pet.name, pet.createdAt]));
-  const stored = new Map((await eventually(() => everyKey(keys))).map((record) => [record.id, record]));
+  await patiently(() => added(pets));
+  const created = new Map((await patiently(() => archive.read(0n, 1_000))).map((pet) => [pet.name, pet.createdAt]));
+  const stored = new Map((await patiently(() => everyKey(keys))).map((record) => [record.id, record]));
   /** When a write was done, as far as it shows; undefined if it was not. */
   function timeOf(index: number): number | undefined {
     if (index % 4 < 2) {

@@ -6,16 +6,16 @@ import {
   atOnce,
   type Calls,
   CLOSE_LIMIT,
-  eventually,
   expectNoSecret,
   expectUnavailable,
   failureOf,
+  patiently,
   RECOVERY_LIMIT,
   rightOrUnavailable,
 } from './calls.ts';
 import { addEach, type Interruption, inEach, PATIENCE, recovered } from './interruption.ts';
 import { createInAnotherProcess } from './other-process.ts';
-import { everyCall, everyWrite, type PortCalls } from './port-calls.ts';
+import { everyCall, everyWrite, type PortCalls, readyOf } from './port-calls.ts';
 import { added, apiKey, everyKey, everyPage, rex } from './samples.ts';
 import { type Loss, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
@@ -36,12 +36,12 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
       inEach(adapter, Object.entries(outages), async ({ place, storage, calls, begin }) => {
         // What this storage has read, another one changes.
         const reads = calls.reads(storage);
-        for (const read of Object.values(reads)) await eventually(read);
+        for (const read of Object.values(reads)) await patiently(read);
         const other = await opened(adapter, place);
         await recovered(other, PATIENCE);
         await addEach(calls, other);
         const changes = calls.writes(other, 0);
-        for (const name of ['keys.recordUse', 'keys.revoke'] as const) await eventually(changes[name]);
+        for (const name of ['keys.recordUse', 'keys.revoke'] as const) await patiently(changes[name]);
         await other.close();
         await begin();
         await expectOnlyReads(adapter, storage, calls, reads, 1);
@@ -76,16 +76,16 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
         const { pets, keys } = storage;
         const proxy = proxyOf(place);
         const record = apiKey();
-        await eventually(() => keys.add(record));
+        await patiently(() => keys.add(record));
         proxy.holdRequests();
         const calls = { use: () => keys.recordUse(record.id, 7), creation: () => added(pets, rex({ name: 'Max' })) };
         const { use } = await rightOrUnavailable(calls, storage);
-        await eventually(() => keys.recordUse(record.id, 8));
+        await patiently(() => keys.recordUse(record.id, 8));
         proxy.deliver();
         await sleep(300);
-        const created = await eventually(() => everyPage(pets));
+        const created = await patiently(() => everyPage(pets));
         expect(created.filter(({ name }) => name === 'Max').length, 'creations').toBeLessThan(2);
-        const found = await eventually(() => keys.find(record.digest));
+        const found = await patiently(() => keys.find(record.digest));
         // A call that has failed may be executed as soon as its request arrives.
         if (use === null) expect(found, 'replaced by an earlier use').toStrictEqual({ ...record, lastUsedAt: 8 });
       }));
@@ -215,7 +215,7 @@ async function expectOnlyReads<Place>(
   // Several times each: calls may wait for each other.
   await atOnce(10, async () => {
     const writes = everyWrite(storage, calls, known);
-    const all = { ...calls.reads(storage), ...reads, ...writes, ready: () => storage.ready() };
+    const all = { ...calls.reads(storage), ...reads, ...writes, ...readyOf(storage) };
     for (const [name, failure] of Object.entries(await rightOrUnavailable(all, storage))) {
       if (name in writes || name === 'ready') expectUnavailable(name, failure, storage);
       expectNoSecret(secrets, failure);
@@ -241,13 +241,13 @@ async function expectRightIfDisturbed<Place>(
   proxy: TcpProxy,
   { chunks, known, disturb }: Disturbance,
 ): Promise<void> {
-  for (const index of [known, known + 1]) await eventually(calls.writes(storage, index)['keys.add']);
+  for (const index of [known, known + 1]) await patiently(calls.writes(storage, index)['keys.add']);
   const revoked = calls.writes(storage, known);
-  for (const name of ['keys.recordUse', 'keys.revoke'] as const) await eventually(revoked[name]);
+  for (const name of ['keys.recordUse', 'keys.revoke'] as const) await patiently(revoked[name]);
   for (const [name, call] of Object.entries(everyCall(storage, calls, known + 1))) {
     await recovered(storage);
     // At once, so that a pool has several open connections.
-    await Promise.all(Object.values(calls.reads(storage)).map(eventually));
+    await Promise.all(Object.values(calls.reads(storage)).map(patiently));
     const amid = proxy.afterChunks(chunks);
     const ended = rightOrUnavailable({ [`after ${chunks} chunks: ${name}`]: call }, storage);
     const reset = await Promise.race([ended.then(() => () => {}), amid]);
@@ -271,15 +271,15 @@ async function expectNoWriteAfterFailure<Place>(
   const proxy = adapter.proxyOf?.(place) as TcpProxy;
   const other = await opened(adapter, place);
   await recovered(other, PATIENCE);
-  await atOnce(CALLERS, (known) => eventually(calls.writes(storage, known)['keys.add']));
+  await atOnce(CALLERS, (known) => patiently(calls.writes(storage, known)['keys.add']));
   proxy.delayResponses(delay);
   await atOnce(CALLERS, (known) => rightOrUnavailable(everyWrite(storage, calls, known), storage));
   // The open connections stay: what was begun goes on.
   proxy.delayResponses(0);
-  const stored = () => eventually(() => Promise.all([everyPage(other.pets), everyKey(other.keys)]));
+  const stored = () => patiently(() => Promise.all([everyPage(other.pets), everyKey(other.keys)]));
   // What was sent before the calls failed may arrive later on a busy machine. A read shows all that came before a creation.
   await sleep(IN_FLIGHT);
-  await eventually(calls.writes(other)['pets.add']);
+  await patiently(calls.writes(other)['pets.add']);
   const before = await stored();
   // The last responses for which no call waits any more.
   await sleep(delay + 100);

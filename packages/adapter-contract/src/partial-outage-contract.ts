@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { allRight, atOnce, rightOrUnavailable } from './calls.ts';
 import { addEach, type Interruption, inEach, recovered } from './interruption.ts';
-import { everyWrite } from './port-calls.ts';
+import { everyWrite, readyOf } from './port-calls.ts';
 import { type PartialOutage, type PartialOutages, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 
 /** So many are in each of some partitions. */
@@ -28,7 +28,7 @@ async function expectRightWithoutPart<Place>(
   let isTrue = false;
   // In one round the rest may take over what the part has done.
   for (let round = 0; round < 3 && !isTrue; round += 1) {
-    const ready = () => rightOrUnavailable({ ready: () => storage.ready() }, storage);
+    const ready = () => rightOrUnavailable(readyOf(storage), storage);
     const before = await ready();
     const reads = rightOrUnavailable(calls.reads(storage, 2 * COUNT), storage);
     const writes = atOnce(COUNT, (index) => rightOrUnavailable(everyWrite(storage, calls, index + 1), storage));

@@ -1,7 +1,7 @@
 import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
-import type { Idempotency, PetArchive, Ports, Storage, StoredPet } from '@animal-store/domain/ports';
+import type { Idempotency, PetArchive, PetSelection, Ports, Storage, StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { type Calls, eventually } from './calls.ts';
+import { type Calls, inTime, patiently } from './calls.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 
 /** A storage of this process, or the ports of one in another. */
@@ -39,7 +39,7 @@ interface SentPet {
 async function everyStored(archive: PetArchive): Promise<StoredPet[]> {
   const stored: StoredPet[] = [];
   for (;;) {
-    const page = await archive.read(stored.at(-1)?.id ?? 0n, 1_000);
+    const page = await inTime(() => archive.read(stored.at(-1)?.id ?? 0n, 1_000));
     stored.push(...page);
     if (page.length < 1_000) return stored;
   }
@@ -96,13 +96,13 @@ export function portCalls(): PortCalls {
 
   async function findPet({ pets }: Ports, id: bigint): Promise<void> {
     const before = kept.pets.get(id);
-    const found = await pets.find(id);
+    const found = await inTime(() => pets.find(id));
     expect(found).toStrictEqual(before ?? (found && whole(found)));
   }
 
   async function readKeys({ keys }: Ports): Promise<void> {
     const before = new Map(kept.keys);
-    const found = await everyKey(keys);
+    const found = await everyKey({ ...keys, list: (selection) => inTime(() => keys.list(selection)) });
     const ids = found.map(({ id }) => id);
     expectEach(ids, before.keys(), ids.toSorted());
     expect(found).toStrictEqual(found.map((key) => wholeKey(key, before.get(key.id))));
@@ -110,18 +110,19 @@ export function portCalls(): PortCalls {
 
   async function findKey({ keys }: Ports, { id, digest }: ApiKey): Promise<void> {
     const before = kept.keys.get(id);
-    const found = await keys.find(digest);
+    const found = await inTime(() => keys.find(digest));
     expect(found).toStrictEqual(found === null ? (before ?? null) : wholeKey(found, before));
   }
 
   function reads(caller: Caller, count = 1): Calls {
     const { pets, archive } = caller;
+    const pages = { ...pets, list: (selection: PetSelection) => inTime(() => pets.list(selection)) };
     const ids = [...[...kept.pets.keys()].slice(-count), highestOfAll() + 1n];
     const records = [...kept.keys.values(), ...(kept.keys.size === 0 ? [apiKey()] : [])].slice(-count);
     return {
       ...Object.fromEntries(ids.map((id) => [`pets.find(${id}n)`, () => findPet(caller, id)])),
-      'pets.list': () => readPets(() => everyPage(pets)),
-      'pets.list by status': () => readPets(() => everyPage(pets, { status: 'sold' })),
+      'pets.list': () => readPets(() => everyPage(pages)),
+      'pets.list by status': () => readPets(() => everyPage(pages, { status: 'sold' })),
       ...Object.fromEntries(records.map((record) => [`keys.find ${record.id}`, () => findKey(caller, record)])),
       'keys.list': () => readKeys(caller),
       ...(archive && {
@@ -134,7 +135,7 @@ export function portCalls(): PortCalls {
           ),
         async 'archive.lastId'() {
           const before = highestOfAll();
-          expect(await archive.lastId()).toBeGreaterThanOrEqual(before);
+          expect(await inTime(() => archive.lastId())).toBeGreaterThanOrEqual(before);
         },
       }),
     };
@@ -145,7 +146,7 @@ export function portCalls(): PortCalls {
     const idempotency = hasKey ? idempotencyOf(newPet, name) : undefined;
     sent.pets.set(name, { newPet, idempotency });
     const before = highest.get(pets) ?? 0n;
-    const pet = await added(pets, newPet, idempotency);
+    const pet = await inTime(() => added(pets, newPet, idempotency));
     const id = kept.ids.get(name) ?? pet.id;
     expect(pet).toStrictEqual({ id, ...newPet });
     expect(kept.pets.get(id) ?? pet, 'another pet with this id').toStrictEqual(pet);
@@ -160,7 +161,7 @@ export function portCalls(): PortCalls {
     const { id } = key;
     sent.keys.set(id, { ...(sent.keys.get(id) ?? key), ...member });
     const before = kept.keys.get(id);
-    const result = await call();
+    const result = await inTime(call);
     const changed = { ...(kept.keys.get(id) ?? key), ...member };
     if (result !== undefined)
       expect(result).toStrictEqual(wholeKey(result as ApiKey | null, { ...key, ...before, ...member }));
@@ -184,7 +185,7 @@ export function portCalls(): PortCalls {
 
   async function expectKept(caller: Caller): Promise<void> {
     const { keys } = caller;
-    const readAll = () => Promise.all(Object.values(reads(caller, kept.pets.size)).map(eventually));
+    const readAll = () => Promise.all(Object.values(reads(caller, kept.pets.size)).map(patiently));
     await readAll();
     const creations = [...sent.pets].flatMap(([name, { idempotency }]) =>
       idempotency === undefined ? [] : () => create(caller, name, true),
@@ -196,7 +197,7 @@ export function portCalls(): PortCalls {
       if (lastUsedAt !== null) await change(key, { lastUsedAt }, () => keys.recordUse(key.id, lastUsedAt));
       if (revokedAt !== null) await change(key, { revokedAt }, () => keys.revoke(key.id, revokedAt));
     });
-    for (let count = 0; count < 2; count += 1) await Promise.all([...creations, ...changes].map(eventually));
+    for (let count = 0; count < 2; count += 1) await Promise.all([...creations, ...changes].map(patiently));
     await readAll();
   }
 
@@ -219,5 +220,8 @@ export function everyWrite(caller: Caller, calls = portCalls(), known?: number):
 export const everyCall = (storage: Storage, calls = portCalls(), known?: number): Calls => ({
   ...calls.reads(storage),
   ...everyWrite(storage, calls, known),
-  ready: () => storage.ready(),
+  ...readyOf(storage),
 });
+
+/** The call that says whether the others work. */
+export const readyOf = (storage: Storage): Calls => ({ ready: () => inTime(() => storage.ready()) });

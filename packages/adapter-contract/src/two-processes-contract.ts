@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { expectBothKept } from './api-key-repository-contract.ts';
-import { atOnce, eventually } from './calls.ts';
+import { atOnce, patiently } from './calls.ts';
 import { createInAnotherProcess, type OtherProcess, openInAnotherProcess } from './other-process.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { type ExportedFunction, opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
@@ -15,7 +15,7 @@ export function twoProcessesContract<Place>(
       await storage.ready();
       const there = await openInAnotherProcess(inAnotherProcess(place));
       // While the other connects, this process could end all its calls.
-      await eventually(() => there.pets.find(1n));
+      await patiently(() => there.pets.find(1n));
       await use(there);
     },
   });
@@ -60,7 +60,7 @@ export function twoProcessesContract<Place>(
 
   test('keep each use of an API key in one, and each revocation in the other', async ({ keys, there }) => {
     // The other process may be slow: its calls are tested there, and the two storages of this process without repetition.
-    await expectBothKept(keys, there.keys, eventually);
+    await expectBothKept(keys, there.keys, patiently);
   });
 
   test('assign no id twice, and each of them ascending ids', async ({ pets, there }) => {

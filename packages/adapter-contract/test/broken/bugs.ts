@@ -158,6 +158,18 @@ const elsewhere =
 /** Goes on at an empty place if its own was lost. */
 const createdAnew = elsewhere(({ isLost }) => isLost);
 
+/** Fails some creations once something is over, although it is ready. */
+const failingAfter = (isSo: (place: Place) => boolean): Change =>
+  ofPets('add', (add, _, url) => {
+    let left = 0;
+    return async (...given) => {
+      if (isSo(placeAt(url))) left = 4;
+      left -= 1;
+      if (left > 0) throw unavailable(new Error('a broken connection'));
+      return add(...given);
+    };
+  });
+
 const isTakenOver = ({ isNodeAway, readyUntilElection }: Place) => isNodeAway && readyUntilElection === 0;
 
 /** Only a key that was used before has a use to write back. */
@@ -690,6 +702,11 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: 'notices that its place was lost while it runs, and works again once it is back',
     change: (storage, url) => ({ ...createdAnew(storage, url), ready: storage.ready }),
   },
+  'A storage is ready before it can create pets again, after a loss': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    message: /taken away: .* unavailable/,
+    change: failingAfter(({ isLost }) => isLost),
+  },
   'A restored pet whose id is stored is an error': {
     foundBy: 'leaves out pets whose id or idempotency key is stored',
     change: ofArchive('restore', (restore, { pets }) => async (stored) => {
@@ -1160,6 +1177,11 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     foundBy: PARTIAL,
     message: /`ready` fails if another call is unavailable/,
     change: ({ ready }, url) => ({ ready: async () => (placeAt(url).isPartAway ? undefined : ready()) }),
+  },
+  'A storage is ready before it can create pets again, after a part was away': {
+    foundBy: PARTIAL,
+    message: /a partition: pets.add: .* unavailable/,
+    change: failingAfter(({ isPartAway }) => isPartAway),
   },
   'A place is on one node of three': {
     foundBy: PARTIAL,
