@@ -24,32 +24,35 @@ type Connection = Awaited<ReturnType<typeof connectTo>>;
 
 async function connectTo({ port, hostname, pathname: path }: URL) {
   const socket = connect(Number(port), hostname);
-  const waiting = new Map<number, (response: Response) => void>();
-  const { promise: end, reject } = Promise.withResolvers<never>();
-  end.catch(() => {});
-  socket.on('error', () => {}).on('close', () => reject(new Error(CLOSED)));
+  const waiting = new Map<number, PromiseWithResolvers<Response>>();
+  socket
+    .on('error', () => {})
+    .on('close', () => {
+      for (const { reject } of waiting.values()) reject(new Error(CLOSED));
+    });
   createInterface({ input: socket })
     .on('line', (line) => {
       const response: Response = fromLine(line);
-      waiting.get(response.number)?.(response);
+      waiting.get(response.number)?.resolve(response);
       waiting.delete(response.number);
     })
     .on('error', () => {});
   let number = 0;
 
   async function send(call: Omit<Call, 'number' | 'path'>): Promise<unknown> {
+    if (socket.destroyed) throw new Error(CLOSED);
     number += 1;
-    const { promise: response, resolve } = Promise.withResolvers<Response>();
-    waiting.set(number, resolve);
+    const response = Promise.withResolvers<Response>();
+    waiting.set(number, response);
     socket.write(toLine({ number, path, ...call }));
-    const { result, error } = await Promise.race([response, end]);
+    const { result, error } = await response.promise;
     if (error === undefined) return result;
     throw error.message === LOST ? new StorageMisconfigured(LOST) : error;
   }
 
   const close = () => socket.destroy();
   try {
-    await Promise.race([once(socket, 'connect'), end]);
+    await once(socket, 'connect');
     const format = send({ port: 'place', method: 'format', given: [], timeout: BUDGET.driver });
     checkFormat('the place', (await withTimeout(format, BUDGET.driver)) as number, 1);
     return { send, close };
