@@ -163,9 +163,16 @@ export function lossContract<Place>(
   adapter: StorageUnderTest<Place>,
   losses: Readonly<Record<string, Loss<Place>>>,
 ): void {
+  const { proxyOf } = adapter;
+  const breaks = proxyOf === undefined ? [false] : [false, true];
+  const each = breaks.flatMap((breaksConnections) =>
+    Object.entries(losses).map(([name, loss]) => [name, { ...loss, breaksConnections }] as const),
+  );
   test('notices that its place was lost while it runs, and works again once it is back', () =>
-    inEach(adapter, Object.entries(losses), async ({ place, storage, calls, begin, end }, { line }) => {
+    inEach(adapter, each, async ({ place, storage, calls, begin, end }, { line, breaksConnections }) => {
       await begin();
+      // Then a new connection is the first to meet the loss.
+      if (breaksConnections) proxyOf?.(place).pass();
       // Creations may be acknowledged until the storage has looked.
       expectUnavailable('ready', await failureOf(() => storage.ready()), storage);
       const readLine = async () => {
@@ -177,7 +184,7 @@ export function lossContract<Place>(
       await expectLine();
       const expectReads = () => expectOnlyReads(adapter, storage, calls, calls.reads(storage), 0);
       await expectReads();
-      adapter.proxyOf?.(place).pass();
+      proxyOf?.(place).pass();
       await expectReads();
       // The calls before may have found their connections closed.
       await expectReads();

@@ -36,7 +36,7 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
     expect(await listAll()).toStrictEqual(matching);
   });
 
-  test('assign no id twice, and each of them ascending ids', async ({ both }) => {
+  test('assign no id twice, and each of them ascending ids', async ({ place, both }) => {
     const ascending = (ids: readonly bigint[]) => ids.toSorted((a, b) => Number(a - b));
     const createMany = async ({ pets }: Storage) => {
       const ids: bigint[] = [];
@@ -49,6 +49,15 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
     expect((await everyPage(both[0].pets)).map(({ id }) => id)).toEqual(ascending(ids));
     const highest = ascending(ids).at(-1) as bigint;
     for (const { archive } of both) if (archive) expect(await archive.lastId()).toBeGreaterThanOrEqual(highest);
+    // The other has read the counter before.
+    for (const { pets } of [...both, ...both]) {
+      for (let count = 0; count < 3; count += 1) {
+        const { id } = await added(pets);
+        expect(ids, 'the id of a pet that was deleted').not.toContain(id);
+        ids.push(id);
+      }
+      for (const id of ids.slice(-3)) await adapter.deletePet?.(place, id);
+    }
   });
 
   test('create one pet for an idempotency key that both are given at once, and never hide it again', async ({

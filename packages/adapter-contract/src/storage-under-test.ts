@@ -24,7 +24,8 @@ export interface StorageUnderTest<Place> {
 
   /**
    * The ways in which a part of a place can become unavailable, by name: `a partition`, `the leader`, `another node of three`.
-   * The rest works, and may take over what the part has done.
+   * The rest works, and may take over what the part has done. Also `every node`, killed and started again: nothing else shows that
+   * it is not in their memory only.
    */
   readonly partialOutages?: PartialOutages<Place>;
 

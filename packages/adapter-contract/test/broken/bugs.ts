@@ -14,7 +14,7 @@ import {
   unavailable,
 } from '@animal-store/domain/ports';
 import { CLOSED, type CopiedStorage, type Options, openStorage } from './adapter.ts';
-import { newPlace, type Operations, operationsOn, type Place, placeAt } from './engine.ts';
+import { LOST, newPlace, type Operations, operationsOn, type Place, placeAt } from './engine.ts';
 
 /** In the URL of each place, as Basic authentication sends them. */
 export const CREDENTIALS = 'zoo:the-password-of-the-zoo';
@@ -118,6 +118,26 @@ const paged = (orderOf: (pet: Pet) => string): Change =>
     return begin < 0 ? [] : ordered.slice(begin, begin + limit);
   });
 
+/** Ids go on after the highest that is stored, or that this storage has assigned. */
+const afterHighest: Change = (storage, url) => {
+  const { pets, archive, place } = storage;
+  let own = 0n;
+  const lastId = async () => {
+    const highest = (await archive.read(0n, 5_000)).at(-1)?.id ?? 0n;
+    return highest > own ? highest : own;
+  };
+  const changed = both(
+    ofArchive('lastId', () => lastId),
+    ofPets('add', () => async (...given) => {
+      await place.setCounter(await lastId());
+      const creation = await pets.add(...given);
+      own = creation?.pet.id ?? own;
+      return creation;
+    }),
+  );
+  return changed(storage, url);
+};
+
 /** Rejects calls while too many are in flight. */
 function atMost<Given extends unknown[], R>(
   limit: number,
@@ -157,6 +177,23 @@ const elsewhere =
 
 /** Goes on at an empty place if its own was lost. */
 const createdAnew = elsewhere(({ isLost }) => isLost);
+
+/** Says that the place is another one if a new connection may have made an empty place. */
+const makingAnew =
+  (makes: (hasMet: boolean) => boolean): Change =>
+  ({ ready }, url) => {
+    let hasMet = false;
+    let isMadeAnew = false;
+    return {
+      async ready() {
+        await ready().catch((failure) => {
+          isMadeAnew ||= placeAt(url).isLost && failure.cause.message === CLOSED && makes(hasMet);
+          hasMet ||= failure.cause.message === LOST;
+          throw isMadeAnew ? unavailable(new StorageMisconfigured('the place is another one')) : failure;
+        });
+      },
+    };
+  };
 
 /** Fails some creations once something is over, although it is ready. */
 const failingAfter = (isSo: (place: Place) => boolean): Change =>
@@ -682,17 +719,12 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'A new connection makes an empty place where one was lost, and then says that it is another': {
     foundBy: 'notices that its place was lost while it runs, and works again once it is back',
     message: /what is wrong/,
-    change(storage, url) {
-      let isMadeAnew = false;
-      return {
-        async ready() {
-          await storage.ready().catch((failure) => {
-            isMadeAnew ||= placeAt(url).isLost && failure.cause.message === CLOSED;
-            throw isMadeAnew ? unavailable(new StorageMisconfigured('the place is another one')) : failure;
-          });
-        },
-      };
-    },
+    change: makingAnew(() => true),
+  },
+  'A new connection makes an empty place where one was lost, unless the one before has met the loss': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    message: /what is wrong/,
+    change: makingAnew((hasMet) => !hasMet),
   },
   'A place that was dropped and created anew is taken for the same': {
     foundBy: 'notices that its place was lost while it runs, and works again once it is back',
@@ -955,24 +987,12 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'Ids go on after the highest that is stored, and a restore raises no counter': {
     foundBy: 'assigns ids above the highest of a call, however far it is above the others',
-    change(storage, url) {
-      const { pets, archive, place } = storage;
-      let own = 0n;
-      const lastId = async () => {
-        const highest = (await archive.read(0n, 5_000)).at(-1)?.id ?? 0n;
-        return highest > own ? highest : own;
-      };
-      const changed = both(
-        ofArchive('lastId', () => lastId),
-        ofPets('add', () => async (...given) => {
-          await place.setCounter(await lastId());
-          const creation = await pets.add(...given);
-          own = creation?.pet.id ?? own;
-          return creation;
-        }),
-      );
-      return changed(storage, url);
-    },
+    change: afterHighest,
+  },
+  'The id of a deleted pet that another storage has assigned is assigned again': {
+    foundBy: 'assign no id twice, and each of them ascending ids',
+    message: /the id of a pet that was deleted/,
+    change: afterHighest,
   },
   'A response that the engine has cut at 1,024 records is taken for an empty page': {
     foundBy: 'reads exactly the first 1,000 of 2,000 pets with consecutive ids, and the others',
