@@ -13,6 +13,9 @@ export const RECOVERY_LIMIT = 15_000;
 /** In milliseconds. */
 const TURN = 100;
 
+/** So often a call that is slow is repeated, at most. */
+export const TRIES = 20;
+
 /** How long `close` may take, in milliseconds. */
 export const CLOSE_LIMIT = 5_000;
 
@@ -82,7 +85,7 @@ export function failuresOf(calls: Calls) {
  * may. One that fails sooner has waited for nothing.
  */
 export async function patiently<Result>(call: () => Promise<Result>): Promise<Result> {
-  for (let left = 20; ; left -= 1) {
+  for (let left = TRIES; ; left -= 1) {
     const begin = performance.now();
     try {
       return await call();
@@ -122,12 +125,15 @@ export async function rightOrUnavailable(
 
 /** Expects that calls at the same time return, and are right. */
 export async function allRight(calls: Calls): Promise<void> {
-  for (const [name, failure] of await failuresOf(calls)) {
-    if (failure === null) continue;
-    // Its cause says what is wrong.
-    failure.message = `${name}: ${failure.message}`;
-    throw failure;
-  }
+  const ends = Object.entries(calls).map(([name, call]) =>
+    patiently(call).catch((failure) => {
+      // Its cause says what is wrong.
+      failure.message = `${name}: ${failure.message}`;
+      throw failure;
+    }),
+  );
+  await Promise.allSettled(ends);
+  await Promise.all(ends);
 }
 
 /** Expects no secret in a value as a log shows it, with the causes of an error, also not as a part of what is encoded there. */

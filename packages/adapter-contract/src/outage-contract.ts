@@ -101,8 +101,8 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
           proxy.pass();
         };
         const breakOne = (reset: () => void) => reset();
-        for (const chunks of [index + 1, index + 5]) {
-          await expectRightIfDisturbed(interruption, proxy, { chunks, known: 10 * chunks, disturb: breakAll });
+        for (let chunks = index + 1, isMet = true; isMet; chunks += breaks.length) {
+          isMet = await expectRightIfDisturbed(interruption, proxy, { chunks, known: 10 * chunks, disturb: breakAll });
           await expectRightIfDisturbed(interruption, proxy, { chunks, known: 10 * chunks + 5, disturb: breakOne });
         }
       });
@@ -119,7 +119,12 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
           await Promise.race([ended, proxy.afterChunks(2)]);
           proxy.delayResponses(0);
         };
-        await expectRightIfDisturbed(interruption, proxy, { chunks: index, known: 10, disturb: delayOne });
+        for (let chunks = index, isMet = true; isMet; chunks += delays.length)
+          isMet = await expectRightIfDisturbed(interruption, proxy, {
+            chunks,
+            known: 10 * chunks + 10,
+            disturb: delayOne,
+          });
       });
     });
   }
@@ -192,7 +197,7 @@ export function lossContract<Place>(
       await expectLine();
       await end();
       await recovered(storage);
-      const stored = () => Promise.all([everyPage(storage.pets), everyKey(storage.keys)]);
+      const stored = () => patiently(() => Promise.all([everyPage(storage.pets), everyKey(storage.keys)]));
       expect(
         (await stored()).map(({ length }) => length),
         'pets and keys',
@@ -242,12 +247,17 @@ interface Disturbance {
   disturb(reset: () => void, ended: Promise<unknown>): void | Promise<void>;
 }
 
-/** Expects of each call that is disturbed that it is right or unavailable, and that nothing is written twice. */
+/**
+ * Expects of each call that is disturbed that it is right or unavailable, and that nothing is written twice.
+ *
+ * @returns Whether a call was met: it had not ended after so many chunks.
+ */
 async function expectRightIfDisturbed<Place>(
   { storage, calls }: Interruption<Place>,
   proxy: TcpProxy,
   { chunks, known, disturb }: Disturbance,
-): Promise<void> {
+): Promise<boolean> {
+  let isMet = false;
   for (const index of [known, known + 1]) await patiently(calls.writes(storage, index)['keys.add']);
   const revoked = calls.writes(storage, known);
   for (const name of ['keys.recordUse', 'keys.revoke'] as const) await patiently(revoked[name]);
@@ -257,12 +267,14 @@ async function expectRightIfDisturbed<Place>(
     await Promise.all(Object.values(calls.reads(storage)).map(patiently));
     const amid = proxy.afterChunks(chunks);
     const ended = rightOrUnavailable({ [`after ${chunks} chunks: ${name}`]: call }, storage);
-    const reset = await Promise.race([ended.then(() => () => {}), amid]);
-    await disturb(reset, ended);
+    const reset = await Promise.race([ended.then(() => null), amid]);
+    isMet ||= reset !== null;
+    await disturb(reset ?? (() => {}), ended);
     await ended;
   }
   await recovered(storage);
   await calls.expectKept(storage);
+  return isMet;
 }
 
 /**
