@@ -38,10 +38,8 @@ export interface Place {
 /** @throws TypeError if the client is of another kind; StorageMisconfigured if it has unsuitable options. */
 export function placeOf(client: MongoClient, database: string): Place {
   if (!(client instanceof MongoClient)) throw new TypeError('client must be a MongoClient of the installed mongodb');
-  // `db()` doesn't override the one, and commands of the adapter are not in the Stable API.
-  if ('fieldsAsRaw' in client.options) throw new StorageMisconfigured('the client must not have fieldsAsRaw');
+  // Commands of the adapter are not in the Stable API.
   if (client.options.serverApi?.strict) throw new StorageMisconfigured('serverApi of the client must not be strict');
-  if (database === '') throw new StorageMisconfigured('the database has no name');
   if (RESERVED.includes(database)) throw new StorageMisconfigured(IS_RESERVED);
   return { ...describe(client.options), database, createClient: () => client, closeClient: async () => {} };
 }
