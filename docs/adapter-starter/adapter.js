@@ -29,8 +29,8 @@ async function range(call, { after, limit, ...others }) {
 
 const rangeOfPets = (call, { after, ...others }) => range(call, { ...others, after: petKey(after), before: 'pet/~' });
 
-async function nextId(call) {
-  const id = await send(call, 'count', { key: 'ids', by: 1 });
+async function nextId(call, by = 1) {
+  const id = await send(call, 'count', { key: 'ids', by });
   if (!Number.isSafeInteger(id)) throw new RangeError('no id is left');
   return String(id);
 }
@@ -45,14 +45,15 @@ const pets = {
   /** The item of the idempotency key comes first. A repetition that finds it without its pet stores the pet. */
   async add(call, newPet, idempotency) {
     const members = { ...toItem(newPet), ...(idempotency && { idempotency }), createdAt: Date.now() };
-    for (let next = await nextId(call); ; ) {
+    for (let next = await nextId(call), skipped = 1; ; ) {
       const { id, fingerprint } = idempotency ? await claim(call, idempotency, next) : { id: next };
       if (fingerprint !== idempotency?.fingerprint) return null;
       const { item, isNew } = await send(call, 'put', { key: petKey(id), item: { id, ...members } });
       const isRepeated = idempotency && item.idempotency && claimKey(item.idempotency) === claimKey(idempotency);
       if (isNew || isRepeated) return { pet: toPet(item), created: isNew };
-      // The counter is behind, as after a restored backup: another pet has this id.
-      next = await nextId(call);
+      // The counter is behind, as after a restored backup: another pet has this id, and perhaps each of thousands.
+      skipped *= 2;
+      next = await nextId(call, skipped);
       if (idempotency) await send(call, 'update', { key: claimKey(idempotency), member: 'id', from: id, to: next });
     }
   },

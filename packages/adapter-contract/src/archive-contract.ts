@@ -33,7 +33,7 @@ const longest = Array.from({ length: 1_000 }, (_, index): StoredPet => {
   return { id: BigInt(6_720 * index + 1), ...pet, createdAt, idempotency: idempotencyOf(pet, key) };
 });
 
-const consecutive = Array.from({ length: 2_000 }, (_, index) => ({ id: BigInt(index + 1), ...rex(), createdAt }));
+const petAt = (id: number): StoredPet => ({ id: BigInt(id), ...rex(), createdAt });
 
 /** The adapters whose archives are tested. */
 export const archivesUnderTest = new WeakSet<object>();
@@ -195,22 +195,25 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
   });
 
   test('reads exactly the first 1,000 of 2,000 pets with consecutive ids, and the others', async ({ archive }) => {
-    const halves = [consecutive.slice(0, 1_000), consecutive.slice(1_000)] as const;
+    const halves = [0, 1_000].map((after) => Array.from({ length: 1_000 }, (_, index) => petAt(after + index + 1)));
     for (const half of halves) await archive.restore(half);
     expect([await archive.read(0n, 1_000), await archive.read(1_000n, 1_000)]).toStrictEqual(halves);
   });
 
   const { proxyOf, setCounterBack } = adapter;
   if (setCounterBack !== undefined) {
-    test('creates again within 20 calls if its counter of ids is 2,000 behind', async ({ place, storage, archive }) => {
-      await archive.restore(consecutive.slice(0, 1_000));
-      await archive.restore(consecutive.slice(1_000));
+    test('creates again within 3 calls if its counter of ids is 4,000 behind', async ({ place, storage, archive }) => {
+      // A repetition with an idempotency key may have used up an id.
+      const stored = Array.from({ length: 4_000 }, (_, index) => petAt(index + 1)).filter(({ id }) => id % 4n !== 0n);
+      for (let done = 0; done < stored.length; done += 1_000) await archive.restore(stored.slice(done, done + 1_000));
       await storage.close();
       await setCounterBack(place);
       const { pets } = await opened(adapter, place);
       const ends: unknown[] = [];
-      while (ends.length < 20 && ends.at(-1) !== null) ends.push(await failureOf(() => added(pets, rex())));
+      while (ends.length < 3 && ends.at(-1) !== null) ends.push(await failureOf(() => added(pets, rex())));
       expect(ends.at(-1), `the end of call ${ends.length}`).toBeNull();
+      const failures = await atOnce(20, () => failureOf(() => added(pets, rex())));
+      expect(failures.filter((failure) => failure !== null)).toEqual([]);
     });
   }
 

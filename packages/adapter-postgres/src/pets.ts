@@ -87,10 +87,10 @@ export const PET_STATEMENTS = {
   ),
 } as const;
 
-/** Takes ids up to one that no pet has, 10,000 at most. A role that may not set the sequence may do so. */
+/** Takes ids until as many are free as a batch needs, 10,000 at most. A role that may not set the sequence may do so. */
 const SKIP_TAKEN_IDS = statement(`SELECT id
   FROM (SELECT nextval('pets_id_seq') AS id FROM generate_series(1, 10000)) AS next
-  WHERE (SELECT id FROM pets WHERE pets.id = next.id) IS NULL LIMIT 1`);
+  WHERE (SELECT id FROM pets WHERE pets.id BETWEEN next.id AND next.id + ${PET_BATCH.maxItems} LIMIT 1) IS NULL LIMIT 1`);
 
 /** null: the idempotency key stands for another pet. */
 type Outcome = Creation | null | Error;
