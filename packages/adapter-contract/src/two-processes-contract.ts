@@ -88,7 +88,7 @@ export function twoProcessesContract<Place>(
     // A driver may keep those of the last calls.
     for (let index = 0; index < 5; index += 1) await call(index);
     // One garbage collection may leave some.
-    const message = 'of 735 arguments and results';
+    const message = 'kept of 840 arguments and results';
     await expect.poll(() => memory.kept(), { timeout: RECOVERY_LIMIT, message }).toBeLessThan(50);
   });
 
