@@ -7,7 +7,7 @@ import type { ClientSession, MongoClient } from 'mongodb';
  */
 const SESSION = { causalConsistency: true };
 
-/** Runs a write that consists of any number of commands, all of them in its session, which ends at a deadline. */
+/** Runs a write: commands in its session, which ends at a deadline. */
 export type Write = <T>(deadline: number, work: (session: ClientSession) => Promise<T>) => Promise<T>;
 
 /**
