@@ -624,6 +624,20 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       };
     }),
   },
+  'A pet that has the id of a new one is taken for it if the same storage has stored it': {
+    foundBy: 'keeps each pet that it acknowledges while it is open and its counter of ids is set back',
+    change(storage, url) {
+      const own: bigint[] = [];
+      const add: Change = ofPets('add', (right) => async (pet, key) => {
+        const id = placeAt(url).isCounterBack ? own.shift() : undefined;
+        if (id !== undefined) return { pet: { id, ...pet }, created: true };
+        const creation = await right(pet, key);
+        if (creation) own.push(creation.pet.id);
+        return creation;
+      });
+      return add(storage, url);
+    },
+  },
   'A counter that is behind overwrites a pet': {
     foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
     change: ofPets('add', (add, { place }, url) => async (pet, key) => {
