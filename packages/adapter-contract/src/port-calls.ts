@@ -1,5 +1,13 @@
 import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
-import type { Idempotency, PetArchive, PetSelection, Ports, Storage, StoredPet } from '@animal-store/domain/ports';
+import type {
+  Idempotency,
+  PetArchive,
+  PetSelection,
+  PortMethod,
+  Ports,
+  Storage,
+  StoredPet,
+} from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { type Calls, inTime, patiently } from './calls.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
@@ -7,7 +15,10 @@ import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './sample
 /** A storage of this process, or the ports of one in another. */
 type Caller = Ports & Pick<Storage, 'archive'>;
 
-type Write = 'pets.add' | 'pets.add with an idempotency key' | 'keys.add' | 'keys.recordUse' | 'keys.revoke';
+/** The methods that read. Any other is a write: one that is missing in the table of its kind is a compile error. */
+type Read = 'pets.find' | 'pets.list' | 'keys.find' | 'keys.list';
+type ArchiveRead = Exclude<`archive.${keyof PetArchive}`, 'archive.restore' | 'archive.skipIds'>;
+type Write = Exclude<PortMethod, Read> | 'pets.add with an idempotency key';
 
 /**
  * The calls of the ports at one place, and what must hold of each in any interruption, by whichever storage: a read shows all that
@@ -15,7 +26,7 @@ type Write = 'pets.add' | 'pets.add with an idempotency key' | 'keys.add' | 'key
  * repeated. A restore has tests of its own.
  */
 export interface PortCalls {
-  /** Reads of everything, of the pets and the API keys that were changed last, and of the next pet. */
+  /** Reads of everything, of the pets and the API keys that were changed last, and of the next ones. */
   reads(caller: Caller, count?: number): Calls;
 
   /**
@@ -114,31 +125,41 @@ export function portCalls(): PortCalls {
     expect(found).toStrictEqual(found === null ? (before ?? null) : wholeKey(found, before));
   }
 
+  function keyAt(index: number): ApiKey {
+    keyOf[index] ??= apiKey();
+    return keyOf[index];
+  }
+
   function reads(caller: Caller, count = 1): Calls {
     const { pets, archive } = caller;
     const pages = { ...pets, list: (selection: PetSelection) => inTime(() => pets.list(selection)) };
-    const ids = [...[...kept.pets.keys()].slice(-count), highestOfAll() + 1n];
-    const records = [...kept.keys.values(), ...(kept.keys.size === 0 ? [apiKey()] : [])].slice(-count);
+    const [nextId, nextKey] = [highestOfAll() + 1n, keyAt(next)];
+    const ids = [...kept.pets.keys()].slice(-count);
+    const records = [...kept.keys.values()].slice(-count);
     return {
       ...Object.fromEntries(ids.map((id) => [`pets.find(${id}n)`, () => findPet(caller, id)])),
+      ...Object.fromEntries(records.map((record) => [`keys.find ${record.id}`, () => findKey(caller, record)])),
+      // What will be written next.
+      'pets.find': () => findPet(caller, nextId),
+      'keys.find': () => findKey(caller, nextKey),
       'pets.list': () => readPets(() => everyPage(pages)),
       'pets.list by status': () => readPets(() => everyPage(pages, { status: 'sold' })),
-      ...Object.fromEntries(records.map((record) => [`keys.find ${record.id}`, () => findKey(caller, record)])),
       'keys.list': () => readKeys(caller),
-      ...(archive && {
-        'archive.read': () =>
-          readPets(async () =>
-            (await everyStored(archive)).map(({ createdAt: _, idempotency, ...pet }) => {
-              expect(idempotency).toEqual(sent.pets.get(pet.name)?.idempotency);
-              return pet;
-            }),
-          ),
-        async 'archive.lastId'() {
-          const before = highestOfAll();
-          expect(await inTime(() => archive.lastId())).toBeGreaterThanOrEqual(before);
-        },
-      }),
-    };
+      ...(archive &&
+        ({
+          'archive.read': () =>
+            readPets(async () =>
+              (await everyStored(archive)).map(({ createdAt: _, idempotency, ...pet }) => {
+                expect(idempotency).toEqual(sent.pets.get(pet.name)?.idempotency);
+                return pet;
+              }),
+            ),
+          async 'archive.lastId'() {
+            const before = highestOfAll();
+            expect(await inTime(() => archive.lastId())).toBeGreaterThanOrEqual(before);
+          },
+        } satisfies Calls<ArchiveRead>)),
+    } satisfies Calls<Read | 'pets.list by status'>;
   }
 
   async function create({ pets }: Ports, name: string, hasKey: boolean): Promise<void> {
@@ -172,8 +193,7 @@ export function portCalls(): PortCalls {
   function writes(caller: Caller, index = next++): Calls<Write> {
     next = Math.max(next, index + 1);
     const { keys } = caller;
-    keyOf[index] ??= apiKey();
-    const key = keyOf[index];
+    const key = keyAt(index);
     return {
       'pets.add': () => create(caller, `Rex ${created++}`, false),
       'pets.add with an idempotency key': () => create(caller, `k${index}`, true),

@@ -126,6 +126,14 @@ export interface Outage<Place> {
    * @default false
    */
   readonly executes?: boolean;
+
+  /**
+   * Whether it ends without a change of settings, as that of a network does. Then no cause is a StorageMisconfigured without
+   * `mayPass`, with which a process that starts would end for good.
+   *
+   * @default false
+   */
+  readonly passes?: boolean;
 }
 
 /** Partial outages by their names. */
@@ -183,14 +191,20 @@ export function behindProxy({
       return [...malformed, ...(await misconfiguredPlaces())].map((url) => ({ ...place, url }));
     },
     outages: {
-      silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.passNew() },
+      silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.passNew(), passes: true },
       'lost responses': {
         begin: ({ proxy }) => proxy.loseResponses(),
         end: ({ proxy }) => proxy.pass(),
         executes: true,
+        passes: true,
       },
-      slow: { begin: ({ proxy }) => proxy.delayResponses(), end: ({ proxy }) => proxy.pass(), executes: true },
-      cut: { begin: ({ proxy }) => proxy.cut(), end: ({ proxy }) => proxy.pass() },
+      slow: {
+        begin: ({ proxy }) => proxy.delayResponses(),
+        end: ({ proxy }) => proxy.pass(),
+        executes: true,
+        passes: true,
+      },
+      cut: { begin: ({ proxy }) => proxy.cut(), end: ({ proxy }) => proxy.pass(), passes: true },
     },
   } satisfies StorageUnderTest<ProxiedPlace>;
 }

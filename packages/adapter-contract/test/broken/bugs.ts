@@ -416,6 +416,16 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       await recordUse(id, time).finally(() => changing.delete(id));
     }),
   },
+  'A broken connection is taken for a wrong host in the settings': {
+    foundBy: 'works again, with all that it acknowledged, as does a storage that was opened meanwhile',
+    message: /although the outage will pass/,
+    change: ({ ready }) => ({
+      ready: () =>
+        ready().catch(() => {
+          throw unavailable(new StorageMisconfigured('check the host'));
+        }),
+    }),
+  },
   'A connection that stays silent is never replaced': {
     foundBy: 'works again, with all that it acknowledged, as does a storage that was opened meanwhile',
     outage: 'silent',
@@ -726,17 +736,23 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'A new connection makes a lost place anew': {
     foundBy: 'notices that its place was lost while it runs, and works again once it is back',
-    change: ofPets('add', (add, _, url) => {
+    change(storage, url) {
       const another = operationsOn(newPlace()).pets;
       let isNew = false;
-      return async (...given) => {
-        if (isNew && placeAt(url).isLost) return another.add(...given);
-        return add(...given).catch((error) => {
-          isNew = error.cause?.message === CLOSED;
+      async function noticed<R>(call: Promise<R>): Promise<R> {
+        return call.catch((error) => {
+          isNew ||= error.cause?.message === CLOSED;
           throw error;
         });
-      };
-    }),
+      }
+      const changed = both(
+        ofPets('find', (find) => (id) => noticed(find(id))),
+        ofPets('add', (add) => async (...given) => {
+          return isNew && placeAt(url).isLost ? another.add(...given) : noticed(add(...given));
+        }),
+      );
+      return changed(storage, url);
+    },
   },
   'A new connection makes an empty place where one was lost, and then says that it is another': {
     foundBy: 'notices that its place was lost while it runs, and works again once it is back',
