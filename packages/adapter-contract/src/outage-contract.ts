@@ -64,7 +64,7 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
   const { proxyOf } = adapter;
   if (proxyOf !== undefined) {
     test('begins no write once its call has failed between two responses, and leaves no half of a write', () => {
-      const delays = [850, 900, 1_000];
+      const delays = [850, 900, 1_000, 2_000];
       const each = delays.map((delay) => [`each response after ${delay} ms`, {}] as const);
       return inEach(adapter, each, (interruption, _, index) =>
         expectNoWriteAfterFailure(adapter, interruption, delays[index] as number),
