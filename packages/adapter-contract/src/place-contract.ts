@@ -257,11 +257,18 @@ async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, plac
     expect((error as Error).message).toMatch(/^\S.*$/);
     expectNoSecret(adapter.secrets, error);
   };
+  const connections = async () => adapter.proxyOf?.(place).connections() ?? 0;
+  // The author may have some at the same proxy.
+  const before = await connections();
   const storage = await opened(adapter, place).catch(expectLine);
   if (storage === undefined) return;
-  for (const [name, failure] of await failuresOf(everyCall(storage))) {
-    expectUnavailable(name, failure, storage);
-    expectNoSecret(adapter.secrets, failure);
-    expectLine(failure?.cause);
+  for (let openings = 0; openings < 5; openings += 1) {
+    for (const [name, failure] of await failuresOf(everyCall(storage))) {
+      expectUnavailable(name, failure, storage);
+      expectNoSecret(adapter.secrets, failure);
+      expectLine(failure?.cause);
+    }
   }
+  await storage.close();
+  await expect.poll(connections, { timeout: CLOSE_LIMIT, message: 'open after close' }).toBeLessThanOrEqual(before);
 }

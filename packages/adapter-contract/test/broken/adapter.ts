@@ -22,7 +22,7 @@ function operationsBy(send: (port: string, method: string, given: readonly unkno
 
 type Connection = Awaited<ReturnType<typeof connectTo>>;
 
-async function connectTo({ port, hostname, pathname: path }: URL) {
+async function connectTo({ port, hostname, pathname: path }: URL, closesFailed: boolean) {
   const socket = connect(Number(port), hostname);
   const waiting = new Map<number, PromiseWithResolvers<Response>>();
   socket
@@ -57,7 +57,7 @@ async function connectTo({ port, hostname, pathname: path }: URL) {
     checkFormat('the place', (await withTimeout(format, BUDGET.driver)) as number, 1);
     return { send, close };
   } catch (failure) {
-    close();
+    if (closesFailed) close();
     throw failure;
   }
 }
@@ -65,17 +65,18 @@ async function connectTo({ port, hostname, pathname: path }: URL) {
 /** What a bug changes without a function of its own. */
 export interface Options {
   readonly replacesSilentConnections?: boolean;
+  readonly closesFailedConnections?: boolean;
 }
 
 /** Opens a storage at the place of a URL. */
 export function openStorage(text: string, options: Options = {}): CopiedStorage {
-  const { replacesSilentConnections = true } = options;
+  const { replacesSilentConnections = true, closesFailedConnections = true } = options;
   if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
   const url = new URL(text);
   if (url.password === '') throw new StorageMisconfigured('the URL must have a password');
   const isTimeout = (failure: unknown) => (failure as Error).name === 'TimeoutError';
   const { call, close } = createResource<Connection>({
-    open: () => connectTo(url),
+    open: () => connectTo(url, closesFailedConnections),
     close: (connection) => connection.close(),
     isLost: (failure) => (isTimeout(failure) ? replacesSilentConnections : (failure as Error).message === CLOSED),
     // What the engine rejects is a defect of the call.

@@ -416,6 +416,11 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       await recordUse(id, time).finally(() => changing.delete(id));
     }),
   },
+  'A connection stays open that has found a wrong format': {
+    foundBy: 'rejects a place with the format of a later version, and leaves it unchanged',
+    message: /open after close/,
+    closesFailedConnections: false,
+  },
   'A broken connection is taken for a wrong host in the settings': {
     foundBy: 'works again, with all that it acknowledged, as does a storage that was opened meanwhile',
     message: /although the outage will pass/,
