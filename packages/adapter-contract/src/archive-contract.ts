@@ -210,8 +210,10 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
       await setCounterBack(place);
       const { pets } = await opened(adapter, place);
       const ends: unknown[] = [];
-      while (ends.length < 3 && ends.at(-1) !== null) ends.push(await failureOf(() => added(pets, rex())));
+      const add = () => pets.add(rex(), idempotencyOf(rex(), 'k1'));
+      while (ends.length < 3 && ends.at(-1) !== null) ends.push(await failureOf(add));
       expect(ends.at(-1), `the end of call ${ends.length}`).toBeNull();
+      expect(await patiently(add), 'repeated').toMatchObject({ created: false });
       const failures = await atOnce(20, () => failureOf(() => added(pets, rex())));
       expect(failures.filter((failure) => failure !== null)).toEqual([]);
     });

@@ -1,8 +1,15 @@
+import type { Storage } from '@animal-store/domain/ports';
 import { expect, test } from 'vitest';
 import { allRight, atOnce, rightOrUnavailable } from './calls.ts';
 import { addEach, type Interruption, inEach, recovered } from './interruption.ts';
 import { everyWrite, readyOf } from './port-calls.ts';
-import { type PartialOutage, type PartialOutages, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
+import {
+  opened,
+  type PartialOutage,
+  type PartialOutages,
+  type StorageUnderTest,
+  TEST_LIMIT,
+} from './storage-under-test.ts';
 
 /** So many are in each of some partitions. */
 const COUNT = 60;
@@ -15,13 +22,17 @@ export function partialOutageContract<Place>(adapter: StorageUnderTest<Place>, o
   test('is right or unavailable in each call while a part of its place is away, not ready if one is unavailable, and works if others take over', {
     timeout: TEST_LIMIT,
   }, async () => {
-    for (const outage of Object.entries(outages)) await inEach(adapter, [outage], expectRightWithoutPart);
+    for (const outage of Object.entries(outages))
+      await inEach(adapter, [outage], (interruption, { takenOverWithin }) =>
+        expectRightWithoutPart(adapter, interruption, takenOverWithin),
+      );
   });
 }
 
 async function expectRightWithoutPart<Place>(
-  { storage, calls, begin, end }: Interruption<Place>,
-  { takenOverWithin }: PartialOutage<Place>,
+  adapter: StorageUnderTest<Place>,
+  { place, storage, calls, begin, end }: Interruption<Place>,
+  takenOverWithin: PartialOutage<Place>['takenOverWithin'],
 ): Promise<void> {
   for (let count = 0; count < COUNT; count += 1) await addEach(calls, storage);
   await begin();
@@ -39,19 +50,22 @@ async function expectRightWithoutPart<Place>(
   }
   expect(isTrue, '`ready` fails if another call is unavailable').toBe(true);
 
-  const expectWorks = async (limit?: number) => {
-    await recovered(storage, limit);
-    await allRight(calls.reads(storage, 2 * COUNT));
+  const expectWorks = async (used: Storage, limit?: number) => {
+    await recovered(used, limit);
+    await allRight(calls.reads(used, 2 * COUNT));
     for (let count = 0; count < FEW; count += 1)
-      for (const [name, write] of Object.entries(calls.writes(storage))) await allRight({ [name]: write });
-    await calls.expectKept(storage);
+      for (const [name, write] of Object.entries(calls.writes(used))) await allRight({ [name]: write });
+    await calls.expectKept(used);
   };
   if (takenOverWithin !== undefined) {
-    await expectWorks(takenOverWithin).catch((failure) => {
-      failure.message = `while others take over: ${failure.message}`;
-      throw failure;
-    });
+    const takeOver = async (name: string, used: Storage) =>
+      expectWorks(used, takenOverWithin).catch((failure) => {
+        failure.message = `while others take over${name}: ${failure.message}`;
+        throw failure;
+      });
+    await takeOver('', storage);
+    await takeOver(', opened then', await opened(adapter, place));
   }
   await end();
-  await expectWorks();
+  await expectWorks(storage);
 }

@@ -17,7 +17,7 @@ export interface Place {
   isCounterBack: boolean;
   isPartAway: boolean;
   isNodeAway: boolean;
-  /** So many calls of `ready` fail before another node takes over. */
+  /** So many calls of `ready`, or openings, fail before another node takes over. */
   readyUntilElection: number;
   isLost: boolean;
   /** Calls wait for it. */
@@ -194,7 +194,8 @@ async function execute({ path, port, method, given, timeout }: Call): Promise<un
   if (performance.now() > received + timeout) throw new Error('it is too late');
   if (place.isPartAway) throw new Error('a partition is away');
   if (place.readyUntilElection > 0) {
-    if (method === 'ready') place.readyUntilElection -= 1;
+    // A connection that opens asks for the format.
+    if (port === 'place') place.readyUntilElection -= 1;
     throw new Error('no node leads');
   }
   if (place.isLost) throw new Error(LOST);
