@@ -9,7 +9,7 @@ import { type Call, fromLine, LOST, newPlace, type Operations, operationsOn, typ
 export type CopiedStorage = Storage & Operations;
 
 /** The message of a connection that breaks. */
-export const CLOSED = 'the connection was closed';
+const CLOSED = 'the connection was closed';
 
 /** The methods of the engine, each by its name. */
 function operationsBy(send: (port: string, method: string, given: readonly unknown[]) => unknown): Operations {

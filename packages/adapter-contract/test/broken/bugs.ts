@@ -13,7 +13,7 @@ import {
   type StoredPet,
   unavailable,
 } from '@animal-store/domain/ports';
-import { CLOSED, type CopiedStorage, type Options, openStorage } from './adapter.ts';
+import { type CopiedStorage, type Options, openStorage } from './adapter.ts';
 import { LOST, newPlace, type Operations, operationsOn, type Place, placeAt } from './engine.ts';
 
 /** In the URL of each place, as Basic authentication sends them. */
@@ -202,7 +202,7 @@ const makingAnew =
     return {
       async ready() {
         await ready().catch((failure) => {
-          isMadeAnew ||= placeAt(url).isLost && failure.cause.message === CLOSED && makes(hasMet);
+          isMadeAnew ||= placeAt(url).isLost && failure.cause.message !== LOST && makes(hasMet);
           hasMet ||= failure.cause.message === LOST;
           throw isMadeAnew ? unavailable(new StorageMisconfigured('the place is another one')) : failure;
         });
@@ -759,19 +759,21 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     change(storage, url) {
       const another = operationsOn(newPlace()).pets;
       let isNew = false;
+      // Whichever call is the first to notice that its connection is gone.
       async function noticed<R>(call: Promise<R>): Promise<R> {
         return call.catch((error) => {
-          isNew ||= error.cause?.message === CLOSED;
+          isNew ||= placeAt(url).isLost && error.cause?.message !== LOST;
           throw error;
         });
       }
-      const changed = both(
-        ofPets('find', (find) => (id) => noticed(find(id))),
-        ofPets('add', (add) => async (...given) => {
-          return isNew && placeAt(url).isLost ? another.add(...given) : noticed(add(...given));
-        }),
+      const { pets, keys } = mapPorts(
+        storage,
+        (method) =>
+          (...given) =>
+            noticed(method(...given)),
       );
-      return changed(storage, url);
+      const add: typeof pets.add = (...given) => (isNew ? another : pets).add(...given);
+      return { pets: { ...pets, add }, keys, ready: () => noticed(storage.ready()) };
     },
   },
   'A new connection makes an empty place where one was lost, and then says that it is another': {
