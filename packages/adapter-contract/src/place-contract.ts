@@ -4,6 +4,7 @@ import type { Pet } from '@animal-store/domain';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, onTestFinished, vi } from 'vitest';
 import { atOnce, CLOSE_LIMIT, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
+import { recovered } from './interruption.ts';
 import { everyCall } from './port-calls.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfIds, inOrderOfKeyIds, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
@@ -149,6 +150,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       const idempotency = idempotencyOf(rex(), 'k1');
       const deleted = await added(pets, rex(), idempotency);
       const kept = await added(pets, rex(), idempotencyOf(rex(), 'k2'));
+      expect(await pets.find(deleted.id)).toStrictEqual(deleted);
       await deletePet(place, deleted.id);
       expect(await pets.find(deleted.id)).toBeNull();
       const again = await pets.add(rex(), idempotency);
@@ -222,7 +224,9 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
   }
 
   if (misconfiguredPlaces !== undefined) {
-    test('says that settings must change if its place is misconfigured', async () => {
+    test('says that settings must change if its place is misconfigured', async ({ storage }) => {
+      // With sessions that are right.
+      await recovered(storage);
       for (const place of await misconfiguredPlaces()) await expectMisconfigured(adapter, place);
     });
   }

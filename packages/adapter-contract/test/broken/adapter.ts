@@ -66,14 +66,19 @@ async function connectTo({ port, hostname, pathname: path }: URL, closesFailed: 
 export interface Options {
   readonly replacesSilentConnections?: boolean;
   readonly closesFailedConnections?: boolean;
+  readonly sharesSessions?: boolean;
 }
+
+/** The locations of the storages that are open. */
+const sessions: string[] = [];
 
 /** Opens a storage at the place of a URL. */
 export function openStorage(text: string, options: Options = {}): CopiedStorage {
-  const { replacesSilentConnections = true, closesFailedConnections = true } = options;
+  const { replacesSilentConnections = true, closesFailedConnections = true, sharesSessions = false } = options;
   if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
   const url = new URL(text);
-  if (url.password === '') throw new StorageMisconfigured('the URL must have a password');
+  if (url.password === '' && !(sharesSessions && sessions.length > 0))
+    throw new StorageMisconfigured('the URL must have a password');
   const isTimeout = (failure: unknown) => (failure as Error).name === 'TimeoutError';
   const { call, close } = createResource<Connection>({
     open: () => connectTo(url, closesFailedConnections),
@@ -87,5 +92,10 @@ export function openStorage(text: string, options: Options = {}): CopiedStorage 
     call(({ connection, deadline }) => connection.send({ port, method, given, timeout: timeLeft(deadline) })),
   );
   const { ready } = operations.place;
-  return { ...operations, ready, location: url.host, close, [Symbol.asyncDispose]: close };
+  sessions.push(url.host);
+  const end = () => {
+    sessions.splice(sessions.indexOf(url.host), 1);
+    return close();
+  };
+  return { ...operations, ready, location: url.host, close: end, [Symbol.asyncDispose]: end };
 }

@@ -228,7 +228,7 @@ const isTakenOver = ({ isNodeAway, readyUntilElection }: Place) => isNodeAway &&
 const writingBackUses = both(
   ofKeys('revoke', (revoke, { keys, place }) => async (id, at) => {
     const [read] = await keys.list({ after: idBefore(id), limit: 1 });
-    await sleep(50);
+    await sleep(100);
     if (read?.id === id) await place.changeKey(id, { lastUsedAt: read.lastUsedAt });
     return revoke(id, at);
   }),
@@ -245,7 +245,8 @@ const writingBackUses = both(
 const wholeUses = ofKeys('recordUse', (record, { keys, place }) => async (id, lastUsedAt) => {
   const [read] = await keys.list({ after: idBefore(id), limit: 1 });
   await record(id, lastUsedAt);
-  await sleep(50);
+  // So long that a busy process revokes meanwhile.
+  await sleep(100);
   if (read?.id === id) await place.changeKey(id, { revokedAt: read.revokedAt });
 });
 
@@ -668,6 +669,22 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return add(storage, url);
     },
   },
+  'A pet that was found is found for ever': {
+    foundBy: 'creates a pet again that an operator has deleted',
+    change(storage, url) {
+      const found = new Map<bigint, Pet>();
+      const find: Change = ofPets('find', (right) => async (id) => {
+        const pet = found.get(id) ?? (await right(id));
+        if (pet) found.set(id, pet);
+        return pet;
+      });
+      return find(storage, url);
+    },
+  },
+  'A storage works by the session of another': {
+    foundBy: 'says that settings must change if its place is misconfigured',
+    sharesSessions: true,
+  },
   'A counter that is behind overwrites a pet': {
     foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
     change: ofPets('add', (add, { place }, url) => async (pet, key) => {
@@ -962,7 +979,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return locked(`${url} ${key.key}`, async () => {
         const stored = await archive.read(0n, 1_000);
         if (stored.some(({ idempotency }) => idempotency?.key === key.key)) return add(pet, key);
-        await sleep(50);
+        await sleep(100);
         const creation = await add(pet);
         if (creation) await place.changePet(creation.pet.id, { idempotency: key });
         return creation;
