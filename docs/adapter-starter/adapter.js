@@ -45,14 +45,13 @@ const pets = {
   /** The item of the idempotency key comes first. A repetition that finds it without its pet stores the pet. */
   async add(call, newPet, idempotency) {
     const members = { ...toItem(newPet), ...(idempotency && { idempotency }), createdAt: Date.now() };
-    for (let next = await nextId(call), skipped = 1; ; ) {
+    for (let next = await nextId(call), skipped = 2; ; skipped *= 2) {
       const { id, fingerprint } = idempotency ? await claim(call, idempotency, next) : { id: next };
       if (fingerprint !== idempotency?.fingerprint) return null;
       const { item, isNew } = await send(call, 'put', { key: petKey(id), item: { id, ...members } });
       const isRepeated = idempotency && item.idempotency && claimKey(item.idempotency) === claimKey(idempotency);
       if (isNew || isRepeated) return { pet: toPet(item), created: isNew };
       // The counter is behind, as after a restored backup: another pet has this id, and perhaps each of thousands.
-      skipped *= 2;
       next = await nextId(call, skipped);
       if (idempotency) await send(call, 'update', { key: claimKey(idempotency), member: 'id', from: id, to: next });
     }

@@ -31,7 +31,8 @@ export interface StorageUnderTest<Place> {
 
   /**
    * The ways in which writes can wait at a place for longer than a call may take, by name: another program's lock of a table,
-   * and of rows, because a read before a write waits for the first kind only. Reads may work meanwhile. It needs an archive, which says when a pet was created.
+   * and of rows, because a read before a write waits for the first kind only. Reads may work meanwhile. It needs an archive, which
+   * says when a pet was created.
    */
   readonly waits?: Outages<Place>;
 
