@@ -7,7 +7,8 @@ import {
   type StorageUnderTest,
   storageContract,
 } from '../../src/index.ts';
-import { BUGS, CREDENTIALS, openCopy } from './bugs.ts';
+import { CREDENTIALS } from './bugs/bug.ts';
+import { BUGS, openCopy } from './bugs.ts';
 import { type Place, placeAt, startEngine } from './engine.ts';
 
 const { PART, PARTS } = process.env;

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BUDGET, createBatches } from '@animal-store/adapter-kit';
+import { type Creation, type Idempotency, type PetRepository, unavailable } from '@animal-store/domain/ports';
+import { placeAt } from '../engine.ts';
+import { type Bugs, type Change, locked, ofPets } from './bug.ts';
+
+const idempotency = (change: (idempotency: Idempotency) => Partial<Idempotency>): Change =>
+  ofPets('add', (add) => (pet, given) => add(pet, given && { ...given, ...change(given) }));
+
+/** Bugs of idempotency keys. */
+export const IDEMPOTENCY_BUGS: Bugs = {
+  'Idempotency keys are compared without their case': {
+    foundBy: 'distinguishes keys and holders that differ in one character',
+    change: idempotency(({ key }) => ({ key: key.toLowerCase() })),
+  },
+  'An idempotency key is looked up, then stored in a second step': {
+    foundBy: 'creates one pet for many calls at once with one key, and returns null to those with another pet',
+    change: ofPets('add', (add) => {
+      const earlier = new Map<string, Creation>();
+      return async (pet, key) => {
+        const name = JSON.stringify(key);
+        const creation = earlier.get(name) ?? ((await add(pet)) as Creation);
+        earlier.set(name, { ...creation, created: false });
+        return creation;
+      };
+    }),
+  },
+  'Holder and key are joined by a mark': {
+    foundBy: 'distinguishes keys and holders that differ in one character',
+    change: idempotency(({ holder, key }) => ({ holder: '', key: `${holder}#${key}`.slice(0, 255) })),
+  },
+  'A batch is repeated if its COMMIT gets no response': {
+    foundBy: 'keeps all that it acknowledged, one pet for each idempotency key, through long and short outages',
+    change: ofPets('add', (add, { ready }) => {
+      async function addAll(all: readonly Parameters<PetRepository['add']>[]) {
+        await ready();
+        const commit = async () => {
+          const creations = await Promise.all(all.map((given) => add(...given)));
+          // A standby writes them, too.
+          await ready();
+          return creations;
+        };
+        return commit().catch(commit);
+      }
+      const addInBatch = createBatches(addAll, { maxItems: 1_000 });
+      const { signal } = new AbortController();
+      return (...given) => addInBatch(given, { deadline: performance.now() + BUDGET.call, signal });
+    }),
+  },
+  'A long holder of an idempotency key is cut': {
+    foundBy: 'throws the error of a defect unchanged, and not as an outage',
+    change: idempotency(({ holder }) => ({ holder: holder.slice(0, 100) })),
+  },
+  'A creation that fails between two requests leaves its pet without its idempotency key': {
+    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a write',
+    change: ofPets('add', (add, { archive, place, ready }) => async (pet, key) => {
+      const end = performance.now() + BUDGET.call;
+      const stored = key && (await archive.read(0n, 1_000)).some(({ idempotency }) => idempotency?.key === key.key);
+      if (key === undefined || stored) return add(pet, key);
+      const creation = await add(pet);
+      await ready();
+      if (performance.now() > end) throw unavailable();
+      if (creation) await place.changePet(creation.pet.id, { idempotency: key });
+      return creation;
+    }),
+  },
+  'Each repetition completes an interrupted creation under a new id': {
+    foundBy: 'keeps all that it acknowledged, one pet for each idempotency key, through long and short outages',
+    change: ofPets('add', (add, { archive }) => {
+      const interrupted = new Set<string>();
+      return async (pet, key) => {
+        if (key === undefined) return add(pet);
+        if (interrupted.has(key.key)) {
+          const stored = await archive.read(0n, 1_000);
+          if (!stored.some(({ idempotency }) => idempotency?.key === key.key)) return add(pet);
+        }
+        return add(pet, key).catch((failure) => {
+          interrupted.add(key.key);
+          throw failure;
+        });
+      };
+    }),
+  },
+  'A repetition stores the pet again, with the time of now': {
+    foundBy: 'reads pets with the idempotency keys and the times of their creation, page by page',
+    change: ofPets('add', (add, { place }) => async (...given) => {
+      const creation = await add(...given);
+      if (creation?.created === false) await place.changePet(creation.pet.id, { createdAt: Date.now() });
+      return creation;
+    }),
+  },
+  'An empty holder is stored as a mark': {
+    foundBy: 'distinguishes keys and holders that differ in one character',
+    change: idempotency(({ holder }) => ({ holder: holder || '-' })),
+  },
+  'An idempotency key is looked up, then stored, under a lock of the process': {
+    foundBy: 'create one pet for each of 50 idempotency keys that both are given at once',
+    change: ofPets('add', (add, { archive, place }, url) => (pet, key) => {
+      if (key === undefined) return add(pet);
+      return locked(`${url} ${key.key}`, async () => {
+        const stored = await archive.read(0n, 1_000);
+        if (stored.some(({ idempotency }) => idempotency?.key === key.key)) return add(pet, key);
+        await sleep(100);
+        const creation = await add(pet);
+        if (creation) await place.changePet(creation.pet.id, { idempotency: key });
+        return creation;
+      });
+    }),
+  },
+  'An idempotency key stands for an id that is taken for ever': {
+    foundBy: 'creates again within 3 calls if its counter of ids is 4,000 behind',
+    change: ofPets('add', (add, _, url) => async (pet, key) => {
+      if (key && placeAt(url).isCounterBack) throw unavailable(new Error('the id is taken'));
+      return add(pet, key);
+    }),
+  },
+  'Creations at once whose id is taken store a pet each': {
+    foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
+    message: /pets of one idempotency key/,
+    change: ofPets('add', (add, _, url) => {
+      const inFlight = new Set<string>();
+      return (pet, key) => {
+        const name = key?.key ?? '';
+        const isFirst = !inFlight.has(name);
+        inFlight.add(name);
+        return add(pet, isFirst || !placeAt(url).isCounterBack ? key : undefined).finally(() => inFlight.delete(name));
+      };
+    }),
+  },
+  'A creation whose id is taken stores no idempotency key': {
+    foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
+    change: ofPets('add', (add, _, url) => (pet, key) => add(pet, placeAt(url).isCounterBack ? undefined : key)),
+  },
+};

@@ -1,0 +1,178 @@
+import { mapPorts, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import type { CopiedStorage } from '../adapter.ts';
+import { LOST, newPlace, type Operations, operationsOn, type Place, placeAt } from '../engine.ts';
+import { type Bugs, type Change, ofPets } from './bug.ts';
+
+/** Does something before each call. */
+function beforeEach(storage: CopiedStorage, work: () => Promise<void>): Partial<CopiedStorage> {
+  const ports = mapPorts(
+    storage,
+    (method) =>
+      (...given) =>
+        work().then(() => method(...given)),
+  );
+  return { ...ports, ready: () => work().then(() => storage.ready()) };
+}
+
+/** Goes on at another place while something is the case, which has what a copy of its own has then. */
+function elsewhere(
+  isElsewhere: (place: Place) => boolean,
+  copyOf: (place: Place) => Partial<Place> = () => ({}),
+): Change {
+  const others = new WeakMap<Place, Operations>();
+  return (storage, url) => {
+    function operations(): Operations {
+      const place = placeAt(url);
+      if (!isElsewhere(place)) return storage;
+      const other = others.get(place) ?? operationsOn({ ...newPlace(), ...copyOf(place) });
+      others.set(place, other);
+      return other;
+    }
+    const portOf = <Port extends keyof Operations>(port: Port) =>
+      new Proxy(storage[port], { get: (_, method) => Reflect.get(operations()[port], method) });
+    const ports = { pets: portOf('pets'), keys: portOf('keys'), archive: portOf('archive') };
+    return { ...ports, ready: () => operations().place.ready() };
+  };
+}
+
+/** Goes on at an empty place if its own was lost. */
+const createdAnew = elsewhere(({ isLost }) => isLost);
+
+/** Says that the place is another one if a new connection may have made an empty place. */
+const makingAnew =
+  (makes: (hasMet: boolean) => boolean): Change =>
+  ({ ready }, url) => {
+    let hasMet = false;
+    let isMadeAnew = false;
+    return {
+      async ready() {
+        await ready().catch((failure) => {
+          isMadeAnew ||= placeAt(url).isLost && failure.cause.message !== LOST && makes(hasMet);
+          hasMet ||= failure.cause.message === LOST;
+          throw isMadeAnew ? unavailable(new StorageMisconfigured('the place is another one')) : failure;
+        });
+      },
+    };
+  };
+
+/** Fails some creations once something is over, although it is ready. */
+const failingAfter = (isSo: (place: Place) => boolean): Change =>
+  ofPets('add', (add, _, url) => {
+    let left = 0;
+    return async (...given) => {
+      if (isSo(placeAt(url))) left = 4;
+      left -= 1;
+      if (left > 0) throw unavailable(new Error('a broken connection'));
+      return add(...given);
+    };
+  });
+
+const isTakenOver = ({ isNodeAway, readyUntilElection }: Place) => isNodeAway && readyUntilElection === 0;
+
+const PARTIAL =
+  'is right or unavailable in each call while a part of its place is away, not ready if one is unavailable, and works if others take over';
+
+/** Bugs of calls while a place, or a part of it, is lost. */
+export const LOSS_BUGS: Bugs = {
+  'A new connection makes a lost place anew': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    change(storage, url) {
+      const another = operationsOn(newPlace()).pets;
+      let isNew = false;
+      // Whichever call is the first to notice that its connection is gone.
+      async function noticed<R>(call: Promise<R>): Promise<R> {
+        return call.catch((error) => {
+          isNew ||= placeAt(url).isLost && error.cause?.message !== LOST;
+          throw error;
+        });
+      }
+      const { pets, keys } = mapPorts(
+        storage,
+        (method) =>
+          (...given) =>
+            noticed(method(...given)),
+      );
+      const add: typeof pets.add = (...given) => (isNew ? another : pets).add(...given);
+      return { pets: { ...pets, add }, keys, ready: () => noticed(storage.ready()) };
+    },
+  },
+  'A new connection makes an empty place where one was lost, and then says that it is another': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    message: /what is wrong/,
+    change: makingAnew(() => true),
+  },
+  'A new connection makes an empty place where one was lost, unless the one before has met the loss': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    message: /what is wrong/,
+    change: makingAnew((hasMet) => !hasMet),
+  },
+  'A place that was dropped and created anew is taken for the same': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    change: createdAnew,
+  },
+  'Only ready notices that a place was dropped and created anew': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    change: (storage, url) => ({ ...createdAnew(storage, url), ready: storage.ready }),
+  },
+  'A storage is ready before it can create pets again, after a loss': {
+    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    message: /taken away: .* unavailable/,
+    change: failingAfter(({ isLost }) => isLost),
+  },
+  'A list lacks the pets of a partition that is away': {
+    foundBy: PARTIAL,
+    message: /^AssertionError: a partition: pets.list: /,
+    change: ofPets('list', (list, _, url) => async (selection) => {
+      const place = placeAt(url);
+      if (!place.isPartAway) return list(selection);
+      return (await operationsOn(place).pets.list(selection)).filter(({ id }) => id % 3n > 0n);
+    }),
+  },
+  'A pet of a partition that is away is not found': {
+    foundBy: PARTIAL,
+    message: /^AssertionError: a partition: pets.find/,
+    change: ofPets('find', (find, _, url) => async (id) => (placeAt(url).isPartAway ? null : find(id))),
+  },
+  'A storage is ready while a partition is away': {
+    foundBy: PARTIAL,
+    message: /`ready` fails if another call is unavailable/,
+    change: ({ ready }, url) => ({ ready: async () => (placeAt(url).isPartAway ? undefined : ready()) }),
+  },
+  'A storage is ready before it can create pets again, after a part was away': {
+    foundBy: PARTIAL,
+    message: /a partition: pets.add: .* unavailable/,
+    change: failingAfter(({ isPartAway }) => isPartAway),
+  },
+  'A place is on one node of three': {
+    foundBy: PARTIAL,
+    message: /a node of three: while others take over: .* unavailable/,
+    change: (storage, url) =>
+      beforeEach(storage, async () => {
+        if (placeAt(url).isNodeAway) throw unavailable(new Error('no replica'));
+      }),
+  },
+  'A storage begins with one node of three': {
+    foundBy: PARTIAL,
+    message: /a node of three: while others take over, opened then: .* unavailable/,
+    change(storage, url) {
+      let knowsNodes: boolean | undefined;
+      const unlessUnknown = async () => {
+        knowsNodes ??= !placeAt(url).isNodeAway;
+        if (!knowsNodes) throw unavailable(new Error('no node responds'));
+      };
+      return beforeEach(storage, unlessUnknown);
+    },
+  },
+  'Pets and API keys are in the memory of one node': {
+    foundBy: PARTIAL,
+    message: /a node of three: while others take over: pets/,
+    change: elsewhere(isTakenOver),
+  },
+  'A node that is back replaces what others have stored meanwhile': {
+    foundBy: PARTIAL,
+    message: /a node of three: pets/,
+    change: elsewhere(isTakenOver, ({ pets, keys, claims, lastId }) => {
+      return { pets: [...pets], keys: [...keys], claims: new Map(claims), lastId };
+    }),
+  },
+};

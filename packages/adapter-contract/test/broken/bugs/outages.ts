@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
+import { DomainError } from '@animal-store/domain';
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { type CopiedStorage, openStorage } from '../adapter.ts';
+import { type Bug, type Bugs, CREDENTIALS, ofKeys, ofPets } from './bug.ts';
+
+/** The first result of a call, or of its repetition, which begins if the call is slow. */
+const hedged = <R>(call: Promise<R>, repeat: () => Promise<R>): Promise<R> =>
+  withTimeout(call, 300).catch((failure) => {
+    if (DomainError.is(failure)) throw failure;
+    call.catch(() => {});
+    return repeat();
+  });
+
+/** A call of several requests. */
+const goingOn =
+  <Given extends unknown[], R>(call: (...given: Given) => Promise<R>, { ready }: CopiedStorage) =>
+  (...given: Given) => {
+    const created = (async () => {
+      for (let requests = 0; requests < 3; requests += 1) await ready();
+      return call(...given);
+    })();
+    return withTimeout(created, BUDGET.call).catch((failure) => {
+      throw unavailable(failure);
+    });
+  };
+
+/** Returns the last result of the same call if it fails. */
+function lastKnown<Given, R>(call: (given: Given) => Promise<R>): (given: Given) => Promise<R> {
+  const known = new Map<string, R>();
+  return async (given) => {
+    const name = Object.values(Object(given)).join() || String(given);
+    try {
+      const result = await call(given);
+      known.set(name, result);
+      return result;
+    } catch (failure) {
+      if (!known.has(name)) throw failure;
+      return known.get(name) as R;
+    }
+  };
+}
+
+/** Bugs of calls while a place is unavailable, and afterwards. */
+export const OUTAGE_BUGS: Bugs = {
+  ...Object.fromEntries(
+    Object.entries({
+      pet: ofPets('find', lastKnown),
+      'page of pets': ofPets('list', lastKnown),
+      'API key': ofKeys('find', lastKnown),
+      'page of API keys': ofKeys('list', lastKnown),
+    }).map(([name, change]): [string, Bug] => [
+      `The last known ${name} is returned while the storage is unavailable`,
+      {
+        foundBy:
+          'ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds',
+        message: /AssertionError: cut: /,
+        change,
+      },
+    ]),
+  ),
+  'The cause of an outage has the credentials in Base64': {
+    foundBy: 'ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds',
+    message: /a secret in /,
+    change: ofPets('find', (find) => (id) => {
+      return find(id).catch((failure) => {
+        if (!DomainError.is(failure)) throw failure;
+        throw unavailable(new Error(`Basic ${Buffer.from(CREDENTIALS).toString('base64')}`));
+      });
+    }),
+  },
+  'Calls fail on the connections of a pool that an outage has broken, although it is ready': {
+    foundBy: 'works again, with all that it acknowledged, as does a storage that was opened meanwhile',
+    change: ofKeys('add', (add) => {
+      let broken = 0;
+      return async (key) => {
+        if (broken > 0) {
+          broken -= 1;
+          throw unavailable();
+        }
+        await add(key).catch((failure) => {
+          broken = 30;
+          throw failure;
+        });
+      };
+    }),
+  },
+  'A broken connection is taken for a wrong host in the settings': {
+    foundBy: 'works again, with all that it acknowledged, as does a storage that was opened meanwhile',
+    message: /although the outage will pass/,
+    change: ({ ready }) => ({
+      ready: () =>
+        ready().catch(() => {
+          throw unavailable(new StorageMisconfigured('check the host'));
+        }),
+    }),
+  },
+  'A connection that stays silent is never replaced': {
+    foundBy: 'works again, with all that it acknowledged, as does a storage that was opened meanwhile',
+    outage: 'silent',
+    replacesSilentConnections: false,
+  },
+  'A call that had no response is repeated, for 4.4 seconds in all': {
+    foundBy: 'ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds',
+    outage: 'slow',
+    change: ofPets('find', (find) => (id) => find(id).catch(() => find(id))),
+  },
+  'A creation without a key is repeated when a connection breaks': {
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
+    change: ofPets('add', (add) => async (pet, key) => {
+      try {
+        return await add(pet, key);
+      } catch {
+        await sleep(20);
+        return add(pet, key);
+      }
+    }),
+  },
+  'A creation of ten requests is repeated if the last has no response': {
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
+    message: /created twice/,
+    change: ofPets('add', (add, { ready }) => async (...given) => {
+      for (let requests = 1; requests < 10; requests += 1) await ready();
+      return add(...given).catch(() => add(...given));
+    }),
+  },
+  'A creation without a key is repeated on another open connection': {
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
+    message: /created twice/,
+    change: ofPets('add', (add, _, url) => {
+      const another = openStorage(url);
+      return async (pet, key) => {
+        const isOpen = await another.ready().then(
+          () => true,
+          () => false,
+        );
+        return add(pet, key).catch((failure) => {
+          if (isOpen && key === undefined) return another.pets.add(pet);
+          throw failure;
+        });
+      };
+    }),
+  },
+  'A late response is no response, and that of its repetition says that the id is taken': {
+    foundBy:
+      'is right or unavailable in each call, and does no write twice, whichever response comes later than others',
+    message: /created twice/,
+    change: ofPets('add', (add, { ready }) => (...given) => {
+      return withTimeout(add(...given), 500).catch(async (failure) => {
+        if (DomainError.is(failure)) throw failure;
+        await withTimeout(ready(), 500).catch((second) => {
+          throw unavailable(second);
+        });
+        return add(...given);
+      });
+    }),
+  },
+  'Creations wait in a queue, also when their calls have failed': {
+    foundBy: 'begins no write after its call has failed, in any outage, and creates again within a second of a wait',
+    change: ofPets('add', (add) => {
+      let queue: Promise<unknown> = Promise.resolve();
+      return (...given) => {
+        const work = () => add(...given);
+        const created = queue.then(work, work);
+        queue = created;
+        return withTimeout(created, BUDGET.call).catch((failure) => {
+          throw DomainError.is(failure) ? failure : unavailable(failure);
+        });
+      };
+    }),
+  },
+  'A creation whose connection broke is tried again in the background': {
+    foundBy: 'begins no write after its call has failed, in any outage, and creates again within a second of a wait',
+    change: ofPets('add', (add) => (...given) => {
+      const begin = performance.now();
+      const created = add(...given);
+      async function tryAgain(): Promise<void> {
+        await sleep(100);
+        await add(...given).catch(tryAgain);
+      }
+      // A call that waits for a lock fails later.
+      created.catch(() => {
+        if (performance.now() - begin < 1_200) tryAgain();
+      });
+      return created;
+    }),
+  },
+  'A creation of several requests goes on after its call has failed': {
+    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a write',
+    change: ofPets('add', goingOn),
+  },
+  'The creation of an API key goes on after its call has failed': {
+    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a write',
+    change: ofKeys('add', goingOn),
+  },
+  ...Object.fromEntries(
+    Object.entries({
+      'A creation': ofPets('add', (add, _, url) => (...given) => {
+        return hedged(add(...given), () => openStorage(url).pets.add(...given));
+      }),
+      'A use of an API key': ofKeys('recordUse', (record, _, url) => (...given) => {
+        return hedged(record(...given), () => openStorage(url).keys.recordUse(...given));
+      }),
+    }).map(([name, change]): [string, Bug] => [
+      `${name} is repeated on another connection if the first is slow`,
+      {
+        foundBy: 'keeps what it acknowledged if requests of an earlier connection arrive later than those of the next',
+        change,
+      },
+    ]),
+  ),
+};
