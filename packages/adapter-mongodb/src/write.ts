@@ -3,7 +3,7 @@ import type { ClientSession, MongoClient } from 'mongodb';
 
 /**
  * With a read the driver sends the time of the server's log at which the session's last write ended. The server waits until the
- * majority has it, so that the pet of a duplicate key is found (docs/decisions/0016-reads-after-an-election.md).
+ * majority has it, so that the pet of a duplicate key is found (docs/decisions/README.md).
  */
 const SESSION = { causalConsistency: true };
 

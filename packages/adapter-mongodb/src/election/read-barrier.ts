@@ -15,7 +15,7 @@ const MAX_STEPS = 6;
 /**
  * A new primary has every acknowledged write in its log, but it does not know yet that a majority has them: until it has
  * committed a write of its own term, reads with concern `majority` miss the latest of them
- * (docs/decisions/0016-reads-after-an-election.md). So each step depends on the current term:
+ * (docs/decisions/README.md). So each step depends on the current term:
  *
  * | current term                          | step                                                      |
  * | ------------------------------------- | --------------------------------------------------------- |
