@@ -63,9 +63,9 @@ test('grafana-dashboard.json shows durations of operations without those of prob
   }
 });
 
-test('docs/observability.md explains every alert', () => {
+test('docs/runbook.md says what to do about every alert', () => {
   const alerts = readFileSync(new URL('alerts.yaml', MONITORING), 'utf8').match(/(?<=alert: )\w+/g) ?? [];
-  const manual = readFileSync(new URL('../../../docs/observability.md', import.meta.url), 'utf8');
+  const manual = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
   expect(alerts.length).toBeGreaterThan(5);
   for (const alert of alerts) expect(manual).toContain(`| ${alert} `);
 });
