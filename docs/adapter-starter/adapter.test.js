@@ -4,6 +4,7 @@ import { startEngine } from './engine.js';
 
 const PASSWORD = 'open-sesame';
 const engine = await startEngine(PASSWORD);
+const anotherEngine = await startEngine(PASSWORD);
 const module = import.meta.resolve('@acme/animal-store-shelves');
 const newShelf = () => `${engine.url}/${crypto.randomUUID()}`;
 const pathOf = (shelf) => new URL(shelf.url).pathname;
@@ -12,7 +13,8 @@ const proxied = behindProxy({
   freshPlace: newShelf,
   open: openShelf,
   inAnotherProcess: (shelf) => ({ module, name: 'openShelf', options: shelf }),
-  misconfiguredPlaces: () => [newShelf().replace(PASSWORD, 'wrong')],
+  twin: (shelf) => `${anotherEngine.url}${new URL(shelf).pathname}`,
+  misconfiguredPlaces: (shelf) => [shelf.replace(PASSWORD, 'wrong')],
 });
 
 const responding = (status) => ({

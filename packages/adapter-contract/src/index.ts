@@ -33,6 +33,7 @@ export { joinProxies, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** A test needs each of them. */
 const OPTIONAL = [
+  'twin',
   'behind',
   'deletePet',
   'setCounterBack',

@@ -89,13 +89,36 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     for (const record of records) expect(await keys.find(record.digest)).toStrictEqual(record);
   });
 
-  test('shares nothing with one at another place', async ({ pets, keys }) => {
-    const other = await opened(adapter, await adapter.freshPlace());
-    await added(pets);
-    await keys.add(apiKey());
-    expect(await other.pets.list({ after: 0n, limit: 1 })).toEqual([]);
-    expect(await everyKey(other.keys)).toEqual([]);
-  });
+  const { twin } = adapter;
+  const others = {
+    'another place': () => adapter.freshPlace(),
+    ...(twin && { 'another place of the same name': (place: Place) => twin.call(adapter, place) }),
+  };
+  for (const [name, otherOf] of Object.entries(others)) {
+    test(`shares nothing with one at ${name}`, async ({ place, storage: { pets, keys } }) => {
+      const pet = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
+      const record = apiKey();
+      await keys.add(record);
+      await keys.revoke(record.id, 5);
+      expect(await pets.find(pet.id)).toStrictEqual(pet);
+      expect(await keys.find(record.digest)).toStrictEqual({ ...record, revokedAt: 5 });
+
+      const other = await opened(adapter, await otherOf(place));
+      await recovered(other);
+      expect(await other.pets.find(pet.id)).toBeNull();
+      expect(await everyPage(other.pets)).toEqual([]);
+      expect(await other.keys.find(record.digest)).toBeNull();
+      expect(await everyKey(other.keys)).toEqual([]);
+      expect((await other.archive?.lastId()) ?? 0n, 'the last id').toBe(0n);
+      const max = rex({ name: 'Max' });
+      const created = await added(other.pets, max, idempotencyOf(max, 'k1'));
+      await other.keys.add(record);
+      expect(await everyPage(other.pets)).toStrictEqual([{ ...max, id: created.id }]);
+      expect((await other.archive?.lastId()) ?? created.id, 'the last id').toBeGreaterThanOrEqual(created.id);
+      expect(await other.keys.find(record.digest)).toStrictEqual(record);
+      expect(await everyPage(pets)).toStrictEqual([pet]);
+    });
+  }
 
   test('lets the process end once it is closed', async ({ place }) => {
     // What is open after the second storage: by Vitest, and by a driver that keeps some until then.
@@ -224,10 +247,14 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
   }
 
   if (misconfiguredPlaces !== undefined) {
-    test('says that settings must change if its place is misconfigured', async ({ storage }) => {
-      // With sessions that are right.
-      await recovered(storage);
-      for (const place of await misconfiguredPlaces()) await expectMisconfigured(adapter, place);
+    test('says that settings must change if its place is misconfigured, beside one that is right', async ({
+      place,
+    }) => {
+      await expectClosed(adapter, place, async () => {
+        await using right = await adapter.open(place);
+        await recovered(right);
+        for (const wrong of await misconfiguredPlaces(place)) await expectMisconfigured(adapter, wrong);
+      });
     });
   }
 
@@ -238,7 +265,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       await storage.keys.add(key);
       await storage.close();
       await laterFormat.begin(place);
-      await expectMisconfigured(adapter, place);
+      await expectClosed(adapter, place, () => expectMisconfigured(adapter, place));
       await laterFormat.end(place);
       const { pets, keys } = await opened(adapter, place);
       expect(await everyPage(pets)).toEqual([pet]);
@@ -261,9 +288,6 @@ async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, plac
     expect((error as Error).message).toMatch(/^\S.*$/);
     expectNoSecret(adapter.secrets, error);
   };
-  const connections = async () => adapter.proxyOf?.(place).connections() ?? 0;
-  // The author may have some at the same proxy.
-  const before = await connections();
   const storage = await opened(adapter, place).catch(expectLine);
   if (storage === undefined) return;
   for (let openings = 0; openings < 5; openings += 1) {
@@ -274,5 +298,17 @@ async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, plac
     }
   }
   await storage.close();
+}
+
+/** Expects that storages which are opened and closed meanwhile leave no connection open. */
+async function expectClosed<Place>(
+  { proxyOf }: StorageUnderTest<Place>,
+  place: Place,
+  work: () => Promise<void>,
+): Promise<void> {
+  const connections = async () => proxyOf?.(place).connections() ?? 0;
+  // The author may have some at the same proxy.
+  const before = await connections();
+  await work();
   await expect.poll(connections, { timeout: CLOSE_LIMIT, message: 'open after close' }).toBeLessThanOrEqual(before);
 }

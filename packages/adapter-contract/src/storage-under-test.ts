@@ -13,6 +13,12 @@ export interface StorageUnderTest<Place> {
   /** Returns a place that is new and empty. Called in a test: remove the place in `onTestFinished`. */
   freshPlace(): Place | Promise<Place>;
 
+  /**
+   * Returns another place, new and empty, that has the same name in another engine: the same database on another server, a file of
+   * the same name in another folder. A module may keep by the name alone what belongs to one of them.
+   */
+  twin?(place: Place): Place | Promise<Place>;
+
   /** Opens a storage at a place. The contract closes it. */
   open(place: Place): Storage | Promise<Storage>;
 
@@ -50,10 +56,10 @@ export interface StorageUnderTest<Place> {
   readonly losses?: Readonly<Record<string, Loss<Place>>>;
 
   /**
-   * Returns places that work only if their settings change: a wrong password, a folder instead of a file. With
-   * {@link behindProxy} they are not behind a proxy, and need not be URLs.
+   * Returns places that work only if their settings change: a wrong password, a folder instead of a file. They differ from a right
+   * one, which is open at the same time, in that alone: a storage may work by what the process has of another.
    */
-  misconfiguredPlaces?(): readonly Place[] | Promise<readonly Place[]>;
+  misconfiguredPlaces?(right: Place): readonly Place[] | Promise<readonly Place[]>;
 
   /** Gives what is stored at a place, which no storage has open, the format of a later version, and takes it back. */
   readonly laterFormat?: Outage<Place>;
@@ -180,16 +186,17 @@ export function behindProxy({
   open,
   misconfiguredPlaces = () => [],
   inAnotherProcess,
-}: Pick<StorageUnderTest<string>, 'freshPlace' | 'open' | 'misconfiguredPlaces' | 'inAnotherProcess'>) {
+  twin,
+}: Pick<StorageUnderTest<string>, 'freshPlace' | 'open' | 'misconfiguredPlaces' | 'inAnotherProcess' | 'twin'>) {
   return {
+    ...(twin && { twin: async ({ url }: ProxiedPlace) => proxied(await twin(url)) }),
     ...(inAnotherProcess && { inAnotherProcess: ({ url }: ProxiedPlace) => inAnotherProcess(url) }),
     freshPlace: async () => proxied(await freshPlace()),
     open: ({ url }: ProxiedPlace) => open(url),
     proxyOf: ({ proxy }: ProxiedPlace) => proxy,
-    async misconfiguredPlaces() {
-      const place = await proxied(await freshPlace());
-      const malformed = ['', 'localhost', place.url.replace(/:\d+(?=\/|\?|$)/, ':x')];
-      return [...malformed, ...(await misconfiguredPlaces())].map((url) => ({ ...place, url }));
+    async misconfiguredPlaces({ url, proxy }: ProxiedPlace) {
+      const malformed = ['', 'localhost', url.replace(/:\d+(?=\/|\?|$)/, ':x')];
+      return [...malformed, ...(await misconfiguredPlaces(url))].map((url) => ({ url, proxy }));
     },
     outages: {
       silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.passNew(), passes: true },

@@ -13,7 +13,6 @@ import { expect } from 'vitest';
 import type { PetDocument } from '../src/documents.ts';
 import { createMongoStorage } from '../src/index.ts';
 import { dumpsOf, freshStorage, isReady } from './fixtures.ts';
-import { freshPlace } from './fresh-place.ts';
 
 /** Gives all collections the schema of a format. */
 async function setFormat(url: string, format: number): Promise<void> {
@@ -89,7 +88,7 @@ describeWithMongo('on a server', () => {
         options: { url },
         flags: ['--conditions=@animal-store/source'],
       }),
-      misconfiguredPlaces: () => [freshPlace().replace('//', `//zoo:${encodeURIComponent(password)}@`)],
+      misconfiguredPlaces: (url) => [url.replace('//', `//zoo:${encodeURIComponent(password)}@`)],
     }),
     waits: { locked },
     losses: {

@@ -7,9 +7,9 @@ import {
   type StorageUnderTest,
   storageContract,
 } from '@animal-store/adapter-contract';
-import { describeWithPostgres, lockTables, schemaOf, sql } from '@animal-store/test-servers/postgres';
+import { describeWithPostgres, lockTables, schemaOf, sql, withOptions } from '@animal-store/test-servers/postgres';
 import { createPostgresStorage } from '../src/index.ts';
-import { asOwner, closeConnections, untilReady } from './fixtures.ts';
+import { asOwner, closeConnections, connect, newDatabase, untilReady } from './fixtures.ts';
 import { freshPlace } from './fresh-place.ts';
 
 const password = 'a password that no user has';
@@ -49,7 +49,13 @@ describeWithPostgres('on a server', () => {
       options: { url },
       flags: ['--conditions=@animal-store/source'],
     }),
-    misconfiguredPlaces: () => [freshPlace().replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`)],
+    // The same schema in another database.
+    async twin(url) {
+      const database = await newDatabase();
+      await (await connect(database)).query(`CREATE SCHEMA ${schemaOf(url)}`);
+      return withOptions(database, `-c search_path=${schemaOf(url)}`);
+    },
+    misconfiguredPlaces: (url) => [url.replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`)],
   });
   const locked: Outage<ProxiedPlace> = {
     begin: async ({ url }) => void locks.set(url, await lockTables(url)),

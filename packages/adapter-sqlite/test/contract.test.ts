@@ -101,7 +101,8 @@ const adapter: StorageUnderTest<string> = {
   setCounterBack: execute('DELETE FROM sqlite_sequence'),
   waits: outages,
   losses,
-  misconfiguredPlaces: () => [dirname(freshFile()), `${freshFile()}/animals.db`],
+  misconfiguredPlaces: (file) => [dirname(file), `${file}/animals.db`, `${file}.missing/animals.db`],
+  twin: () => freshFile(),
   laterFormat: { begin: execute('PRAGMA user_version = 1000'), end: execute('PRAGMA user_version = 1') },
 };
 

@@ -69,15 +69,15 @@ export interface Options {
   readonly sharesSessions?: boolean;
 }
 
-/** The storages that are open. */
-const sessions = new Set<object>();
+/** The URLs of the storages that are open. */
+const sessions = new Set<URL>();
 
 /** Opens a storage at the place of a URL. */
 export function openStorage(text: string, options: Options = {}): CopiedStorage {
   const { replacesSilentConnections = true, closesFailedConnections = true, sharesSessions = false } = options;
   if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
   const url = new URL(text);
-  if (url.password === '' && !(sharesSessions && sessions.size > 0))
+  if (url.password === '' && !(sharesSessions && [...sessions].some(({ host }) => host === url.host)))
     throw new StorageMisconfigured('the URL must have a password');
   const isTimeout = (failure: unknown) => (failure as Error).name === 'TimeoutError';
   const { call, close } = createResource<Connection>({
@@ -92,9 +92,9 @@ export function openStorage(text: string, options: Options = {}): CopiedStorage 
     call(({ connection, deadline }) => connection.send({ port, method, given, timeout: timeLeft(deadline) })),
   );
   const { ready } = operations.place;
-  sessions.add(operations);
+  sessions.add(url);
   const end = () => {
-    sessions.delete(operations);
+    sessions.delete(url);
     return close();
   };
   return { ...operations, ready, location: url.host, close: end, [Symbol.asyncDispose]: end };

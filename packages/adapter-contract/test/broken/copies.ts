@@ -19,7 +19,7 @@ const changed = (begin: Partial<Place>, end: Partial<Place>): Outage<ProxiedPlac
   end: ({ url }) => void Object.assign(placeAt(url), end),
 });
 
-const freshPlace = await startEngine(CREDENTIALS);
+const [freshPlace, twinAt] = [await startEngine(CREDENTIALS), await startEngine(CREDENTIALS)];
 const PASSWORD = CREDENTIALS.replace('zoo:', '');
 const module = new URL('bugs.ts', import.meta.url).href;
 
@@ -27,10 +27,11 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
   const { outage = 'cut', behind } = BUGS[bug] ?? {};
   const flags = ['--conditions=@animal-store/source'];
   const proxied = behindProxy({
-    freshPlace,
+    freshPlace: () => freshPlace(),
+    twin: (url) => twinAt(new URL(url).pathname),
     open: (url) => openCopy({ url, bug }),
     inAnotherProcess: (url) => ({ module, name: 'openCopy', options: { url, bug }, flags }),
-    misconfiguredPlaces: () => [freshPlace().replace(`:${PASSWORD}`, ''), 'zoo'],
+    misconfiguredPlaces: (url) => [url.replace(`:${PASSWORD}`, ''), 'zoo'],
   });
   return {
     ...proxied,

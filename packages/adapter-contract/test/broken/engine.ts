@@ -42,7 +42,7 @@ export interface Operations extends Ports {
 
 const places = new Map<string, Place>();
 
-/** The place of a URL, in the process of the engine. */
+/** The place of a URL, in the process of the engines; that of the first of them which has this name. */
 export const placeAt = (url: string) => places.get(new URL(url).pathname) as Place;
 
 export const newPlace = (): Place => ({
@@ -187,9 +187,8 @@ export interface Response {
 export const toLine = (message: Call | Response) => `${serialize(message).toString('base64')}\n`;
 export const fromLine = (line: string) => deserialize(Buffer.from(line, 'base64'));
 
-async function execute({ path, port, method, given, timeout }: Call): Promise<unknown> {
+async function execute(place: Place, { port, method, given, timeout }: Call): Promise<unknown> {
   const received = performance.now();
-  const place = places.get(path) as Place;
   await place.lock?.promise;
   if (performance.now() > received + timeout) throw new Error('it is too late');
   if (place.isPartAway) throw new Error('a partition is away');
@@ -202,14 +201,15 @@ async function execute({ path, port, method, given, timeout }: Call): Promise<un
   return Reflect.get(Reflect.get(operationsOn(place), port), method)(...given);
 }
 
-/** Starts the engine. Returns a function that makes an empty place, and returns its URL. */
-export async function startEngine(credentials: string): Promise<() => string> {
+/** Starts an engine. Returns a function that makes an empty place, and returns its URL. */
+export async function startEngine(credentials: string): Promise<(path?: string) => string> {
+  const own = new Map<string, Place>();
   const server = createServer((socket) => {
     const lines = createInterface({ input: socket.on('error', () => {}) }).on('error', () => {});
     lines.on('line', async (line) => {
       const call: Call = fromLine(line);
       const { number } = call;
-      const response = await execute(call).then(
+      const response = await execute(own.get(call.path) as Place, call).then(
         (result): Response => ({ number, result }),
         (error): Response => ({ number, error }),
       );
@@ -221,9 +221,10 @@ export async function startEngine(credentials: string): Promise<() => string> {
     });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  return () => {
-    const path = `/${crypto.randomUUID()}`;
-    places.set(path, newPlace());
+  return (path = `/${crypto.randomUUID()}`) => {
+    const place = newPlace();
+    own.set(path, place);
+    if (!places.has(path)) places.set(path, place);
     return `test://${credentials}@127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   };
 }

@@ -5,6 +5,9 @@ import { type Bugs, type Change, ofPets } from './bug.ts';
 
 const timersOfModule: NodeJS.Timeout[] = [];
 
+/** The last ids by the names of places. */
+const reserved = new Map<string, bigint>();
+
 /** Bugs of opening and closing, and of what a process keeps. */
 export const STORAGE_BUGS: Bugs = {
   'A connection stays open that has found a wrong format': {
@@ -64,9 +67,22 @@ export const STORAGE_BUGS: Bugs = {
       return { close };
     },
   },
-  'A storage works by the session of another': {
-    foundBy: 'says that settings must change if its place is misconfigured',
+  'A storage works by the session of another at the same server': {
+    foundBy: 'says that settings must change if its place is misconfigured, beside one that is right',
     sharesSessions: true,
+  },
+  'Ids are reserved by the name of a place': {
+    foundBy: 'shares nothing with one at another place of the same name',
+    message: /the last id/,
+    change: ofPets('add', (add, { archive, place }, url) => async (...given) => {
+      const { pathname } = new URL(url);
+      const last = await archive.lastId();
+      await place.setCounter(reserved.get(pathname) ?? last);
+      const creation = await add(...given);
+      reserved.set(pathname, creation?.pet.id ?? last);
+      await place.setCounter(last);
+      return creation;
+    }),
   },
   'The pets that were found are kept for ever': {
     foundBy: 'keep nothing of calls that have ended',
