@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
-import type { Storage } from '@animal-store/domain/ports';
+import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 
 /** How long a call may take at most, in milliseconds: a request makes two, and gets its response within 5 seconds. */
@@ -134,6 +134,13 @@ export async function allRight(calls: Calls): Promise<void> {
   );
   await Promise.allSettled(ends);
   await Promise.all(ends);
+}
+
+/** Expects that no failure in an outage which passes says that the settings must change: a process that starts would end for good. */
+export function expectMayPass(failures: readonly (Error | null)[]): void {
+  for (const { cause } of failures.filter((failure) => failure !== null))
+    if (StorageMisconfigured.is(cause) && !cause.mayPass)
+      expect(cause.message, 'a StorageMisconfigured although the outage will pass').toBe('');
 }
 
 /** Expects no secret in a value as a log shows it, with the causes of an error, also not as a part of what is encoded there. */

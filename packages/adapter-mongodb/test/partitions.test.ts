@@ -143,6 +143,7 @@ describeWithPartitions('a network partition', () => {
   const away = (index: 0 | 1): Outage<string> => ({
     begin: () => set.isolate(set.members[index]),
     end: () => set.heal(),
+    passes: true,
   });
   partialOutageContract(
     {

@@ -40,7 +40,7 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
     // One of them, because each takes seconds.
     outages: bug === 'none' ? proxied.outages : { [outage]: proxied.outages[outage] },
     partialOutages: {
-      'a partition': changed({ isPartAway: true }, { isPartAway: false }),
+      'a partition': { ...changed({ isPartAway: true }, { isPartAway: false }), passes: true },
       'a node of three': {
         ...changed({ isNodeAway: true, readyUntilElection: 10 }, { isNodeAway: false, readyUntilElection: 0 }),
         takenOverWithin: 5_000,

@@ -143,6 +143,29 @@ export const LOSS_BUGS: Bugs = {
     message: /a partition: pets.add: .* unavailable/,
     change: failingAfter(({ isPartAway }) => isPartAway),
   },
+  'A login that finds no quorum is taken for a wrong password': {
+    foundBy: PARTIAL,
+    message: /a partition: a StorageMisconfigured although the outage will pass/,
+    change: ({ ready }, url) => {
+      const isOpenedThen = placeAt(url).isPartAway;
+      return {
+        ready: () =>
+          ready().catch((failure) => {
+            throw isOpenedThen ? unavailable(new StorageMisconfigured('check the password')) : failure;
+          }),
+      };
+    },
+  },
+  'A storage that was opened while a partition was away never finds it': {
+    foundBy: PARTIAL,
+    message: /a partition: .* unavailable/,
+    change(storage, url) {
+      const isOpenedThen = placeAt(url).isPartAway;
+      return beforeEach(storage, async () => {
+        if (isOpenedThen) throw unavailable(new Error('a partition has no address'));
+      });
+    },
+  },
   'A place is on one node of three': {
     foundBy: PARTIAL,
     message: /a node of three: while others take over: .* unavailable/,
