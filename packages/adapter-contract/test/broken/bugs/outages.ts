@@ -3,7 +3,7 @@ import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { type CopiedStorage, openStorage } from '../adapter.ts';
-import { type Bug, type Bugs, CREDENTIALS, ofKeys, ofPets } from './bug.ts';
+import { type Bug, type Bugs, type Change, CREDENTIALS, locked, ofKeys, ofPets } from './bug.ts';
 
 /** The first result of a call, or of its repetition, which begins if the call is slow. */
 const hedged = <R>(call: Promise<R>, repeat: () => Promise<R>): Promise<R> =>
@@ -189,6 +189,24 @@ export const OUTAGE_BUGS: Bugs = {
   'A creation of several requests goes on after its call has failed': {
     foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a write',
     change: ofPets('add', goingOn),
+  },
+  'A creation for which others wait goes on after its call has failed': {
+    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a write',
+    message: /each response after 480 ms: written after/,
+    // A transaction that has locked a row, of which readers see nothing before its end.
+    change(storage, url) {
+      const { pathname } = new URL(url);
+      const transaction: Change = ofPets('add', (add) => async (...given) => {
+        const created = locked(pathname, async () => {
+          for (let requests = 0; requests < 5; requests += 1) await withTimeout(storage.ready(), 580);
+          return add(...given);
+        });
+        return withTimeout(created, BUDGET.call).catch((failure) => {
+          throw unavailable(failure);
+        });
+      });
+      return transaction(storage, url);
+    },
   },
   'The creation of an API key goes on after its call has failed': {
     foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a write',
