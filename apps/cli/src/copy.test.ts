@@ -36,7 +36,7 @@ async function storages(ofSource: readonly StoredPet[], ofTarget: readonly Store
   /** @param restore And `keys`: instead of those of the target. */
   const copy = (restore = target.archive.restore, keys = target.keys) => {
     const given = { ...target, keys, archive: { ...target.archive, restore } };
-    return commandLine({ isTTY, storage: source, target: given }).runWith('', 'copy', '--to', 'target.db');
+    return commandLine({ isTTY, storage: source, target: given }).runWith('', 'copy', '--to', './target.db');
   };
   return { source, target, copy };
 }

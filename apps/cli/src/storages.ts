@@ -135,7 +135,7 @@ function placeOf({ setting }: StorageSettings): string {
 
 /**
  * Returns the storage that the options name: that of --to-storage, otherwise the one whose example has the scheme of the
- * setting. A path matches an example without a scheme.
+ * setting. A path that begins with `/` or `.` matches an example without a scheme.
  *
  * @throws ConfigurationError
  */
@@ -156,8 +156,7 @@ async function targetSettings({ to = '', toFile, toStorage }: TargetOptions): Pr
     toStorage === undefined ? hasSchemeOf(example, setting) : name === toStorage,
   );
   if (toStorage !== undefined && chosen === undefined) throw new ConfigurationError(MESSAGES.noAdapter);
-  // The name of a storage, as in `copy --to sqlite`, is not meant as that of a file.
-  if (setting === '' || chosen === undefined || Object.hasOwn(storages, setting)) {
+  if (setting === '' || chosen === undefined) {
     throw new ConfigurationError(MESSAGES.noTarget(durable.map(({ example }) => example).join(', ')));
   }
   return { ...chosen, setting, subject, warnings: [] };
@@ -169,8 +168,8 @@ function readSetting(file: string): Promise<string> {
   });
 }
 
-/** `mongodb+srv` and `postgresql` are schemes of `mongodb` and `postgres`, too. */
+/** `mongodb+srv` and `postgresql` are schemes of `mongodb` and `postgres`, too. A URL may lack its scheme, and is no path then. */
 function hasSchemeOf(example: string, setting: string): boolean {
   const [, scheme] = /^(\w+):\/\//.exec(example) ?? [];
-  return scheme === undefined ? !/^[\w+]+:\/\//.test(setting) : setting.startsWith(scheme);
+  return scheme === undefined ? /^\.{0,2}\//.test(setting) : setting.startsWith(scheme);
 }
