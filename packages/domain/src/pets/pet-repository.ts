@@ -58,7 +58,7 @@ export interface PetRepository {
 
   /**
    * @param id 1 to 2^63 - 1.
-   * @returns The pet, or null if none has this id.
+   * @returns The pet, or null if none has this id, also if an operator has just deleted it: no storage caches pets.
    */
   find(id: bigint): Promise<Pet | null>;
 
