@@ -196,6 +196,10 @@ export const ARCHIVE_BUGS: Bugs = {
       return range.length > 1_024 ? [] : read(after, limit);
     }),
   },
+  'Of many pets with one idempotency key a restore stores the last': {
+    foundBy: 'leaves out pets whose id or idempotency key is stored',
+    change: ofArchive('restore', (restore) => (stored) => restore(stored.length > 100 ? stored.toReversed() : stored)),
+  },
   'A pet is left out of a restore if a pet before it has its idempotency key': {
     foundBy: 'leaves out pets whose id or idempotency key is stored',
     change: ofArchive('restore', (restore) => (stored) => {
