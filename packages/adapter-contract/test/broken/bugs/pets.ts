@@ -145,6 +145,22 @@ export const PET_BUGS: Bugs = {
       return add(storage, url);
     },
   },
+  'Each creation beside a counter that was set back is a defect': {
+    foundBy: 'keeps each pet that it acknowledges while it is open and its counter of ids is set back',
+    message: /TypeError/,
+    change: ofPets('add', (add, _, url) => async (...given) => {
+      if (placeAt(url).isCounterBack) throw new TypeError('duplicate key');
+      return add(...given);
+    }),
+  },
+  'No creation beside a counter that was set back succeeds': {
+    foundBy: 'keeps each pet that it acknowledges while it is open and its counter of ids is set back',
+    message: /created in 5 rounds/,
+    change: ofPets('add', (add, _, url) => async (...given) => {
+      if (placeAt(url).isCounterBack) throw unavailable(new Error('duplicate key'));
+      return add(...given);
+    }),
+  },
   'A pet that was found is found for ever': {
     foundBy: 'creates a pet again that an operator has deleted',
     change(storage, url) {
