@@ -7,13 +7,13 @@ import { expect } from 'vitest';
 /** How long a call may take at most, in milliseconds: a request makes two, and gets its response within 5 seconds. */
 export const CALL_LIMIT = 2_500;
 
-/** How long a storage may need to work again, in milliseconds. */
+/** How long a storage may need to work again, in milliseconds, or 20 tries: on a busy machine each may take as long as a call may. */
 export const RECOVERY_LIMIT = 15_000;
 
 /** In milliseconds. */
 const TURN = 100;
 
-/** So often a call that is slow is repeated, at most. */
+/** So often calls that are slow are repeated, at most. */
 export const TRIES = 20;
 
 /** How long `close` may take, in milliseconds. */
@@ -84,13 +84,14 @@ export function failuresOf(calls: Calls) {
  * The result of a call, which is repeated if it was unavailable after a long time: on a busy machine it may take longer than a call
  * may. One that fails sooner has waited for nothing.
  */
-export async function patiently<Result>(call: () => Promise<Result>): Promise<Result> {
-  for (let left = TRIES; ; left -= 1) {
+export async function patiently<Result>(call: () => Promise<Result>, tries = { left: TRIES }): Promise<Result> {
+  for (; ; tries.left -= 1) {
     const begin = performance.now();
     try {
       return await call();
     } catch (failure) {
-      if (!DomainError.is(failure) || left === 0 || performance.now() - begin < CALL_LIMIT / 2) throw failure;
+      const isSlow = performance.now() - begin > CALL_LIMIT / 2;
+      if (!DomainError.is(failure) || !isSlow || tries.left === 0) throw failure;
     }
   }
 }
@@ -123,10 +124,14 @@ export async function rightOrUnavailable(
   return Object.fromEntries(failures);
 }
 
-/** Expects that calls at the same time return, and are right. */
-export async function allRight(calls: Calls): Promise<void> {
+/**
+ * Expects that calls at the same time return, and are right.
+ *
+ * @param tries Those that are left for all of them, and perhaps others. `@default 20 for each`
+ */
+export async function allRight(calls: Calls, tries?: { left: number }): Promise<void> {
   const ends = Object.entries(calls).map(([name, call]) =>
-    patiently(call).catch((failure) => {
+    patiently(call, tries).catch((failure) => {
       // Its cause says what is wrong.
       failure.message = `${name}: ${failure.message}`;
       throw failure;

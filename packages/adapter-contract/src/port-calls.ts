@@ -205,7 +205,7 @@ export function portCalls(): PortCalls {
 
   async function expectKept(caller: Caller): Promise<void> {
     const { keys } = caller;
-    const readAll = () => Promise.all(Object.values(reads(caller, kept.pets.size)).map(patiently));
+    const readAll = () => Promise.all(Object.values(reads(caller, kept.pets.size)).map((call) => patiently(call)));
     await readAll();
     const creations = [...sent.pets].flatMap(([name, { idempotency }]) =>
       idempotency === undefined ? [] : () => create(caller, name, true),
@@ -217,7 +217,8 @@ export function portCalls(): PortCalls {
       if (lastUsedAt !== null) await change(key, { lastUsedAt }, () => keys.recordUse(key.id, lastUsedAt));
       if (revokedAt !== null) await change(key, { revokedAt }, () => keys.revoke(key.id, revokedAt));
     });
-    for (let count = 0; count < 2; count += 1) await Promise.all([...creations, ...changes].map(patiently));
+    for (let count = 0; count < 2; count += 1)
+      await Promise.all([...creations, ...changes].map((call) => patiently(call)));
     await readAll();
   }
 

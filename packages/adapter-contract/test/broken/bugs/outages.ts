@@ -77,10 +77,12 @@ export const OUTAGE_BUGS: Bugs = {
       return async (key) => {
         if (broken > 0) {
           broken -= 1;
+          // Nothing is sent on them.
+          await sleep(1_500);
           throw unavailable();
         }
         await add(key).catch((failure) => {
-          broken = 30;
+          broken = 5;
           throw failure;
         });
       };
