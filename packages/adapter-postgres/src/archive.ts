@@ -18,7 +18,7 @@ export const ARCHIVE_STATEMENTS = {
       SELECT id, ${MEMBERS}, ${toTime('"createdAt"')}
       FROM ${givenMany({ id: 'bigint', ...NEW_PET, createdAt: 'bigint' })}
       WHERE NOT EXISTS (SELECT FROM pets WHERE pets.id = given.id)
-      ${UNLESS_REPEATED}
+      ORDER BY number ${UNLESS_REPEATED}
     )
     SELECT setval('pets_id_seq', greatest($2, last_value)) FROM pets_id_seq`),
 } as const satisfies Record<string, Statement>;
