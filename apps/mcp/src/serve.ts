@@ -26,7 +26,7 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
   const { storage, description, warnings } = await openStorage(await readNamedStorage(process.env));
   for (const warning of warnings) writeMessage(warning);
   const catalogue = createCatalogue(storage.pets);
-  // Messages that are dropped: one line each.
+  // Messages that are dropped: one line each. The SDK reports those to the server, too.
   const onerror = ({ message }: Error) => writeMessage(message.replace(/\s+/g, ' ').slice(0, 300));
   const transport = createTransport(process.stdin, process.stdout, async () => {
     process.stdin.destroy();
@@ -35,9 +35,7 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
   });
   const makeServer = () => {
     const onCall = (_: string, error: unknown) => error !== null && reportError(error, writeMessage);
-    const server = createMcpServer({ catalogue, holder: HOLDER, version, storage: description, onCall });
-    server.server.onerror = onerror;
-    return server;
+    return createMcpServer({ catalogue, holder: HOLDER, version, storage: description, onCall });
   };
   serveStdio(makeServer, { transport, onerror, maxSubscriptions: 0 });
   onStop(() => process.stdin.destroy());

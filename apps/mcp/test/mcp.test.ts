@@ -88,10 +88,10 @@ test('ends 5 seconds after its input although a call hangs', async () => {
   expect([code, responses.map(({ id }) => id)]).toEqual([0, [0]]);
 });
 
-test('names what it drops on standard error', async () => {
-  const { server, ended } = await startWith({ SQLITE_FILE: freshDatabase() }, [{ id: 99, result: {} }]);
+test('names what it drops on standard error, in one line', async () => {
+  const { server, ended } = await startWith({ SQLITE_FILE: freshDatabase() }, [{ id: 1, method: 'ping' }]);
   server.stdin.end();
-  expect((await ended).err).toMatch(/^animal-store-mcp: [^\n]*unknown message ID[^\n]*$/m);
+  expect((await ended).err).toMatch(/^animal-store-mcp: [^\n]*"nonsense"[^\n]*\n$/);
 });
 
 test('ends if the reader of its responses is gone', async () => {
