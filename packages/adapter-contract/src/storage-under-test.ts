@@ -149,8 +149,8 @@ export type PartialOutages<Place> = Readonly<Record<string, PartialOutage<Place>
 /** A way in which a part of a place can become unavailable. It may affect other places: there is one at a time. */
 export interface PartialOutage<Place> extends Outage<Place> {
   /**
-   * How long others may need to take over, in milliseconds or 20 tries, as in a cluster of three that loses one: 15_000. Then each call works
-   * while the part is away, and finds all that was acknowledged before.
+   * How long others may need to take over, in milliseconds or 20 tries, as in a cluster of three that loses one: 15_000. Then each
+   * call works while the part is away, and finds all that was acknowledged before.
    *
    * @default nothing takes over
    */
