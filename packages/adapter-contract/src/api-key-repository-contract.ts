@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { type ApiKey, DomainError } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { atOnce } from './calls.ts';
+import { atOnce, patiently, thousandAtOnce } from './calls.ts';
 import { apiKey, everyKey, FARTHEST_TIME, inOrderOfKeyIds } from './samples.ts';
 import type { StorageTest } from './storage-under-test.ts';
 
@@ -14,7 +14,7 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
   test('finds a record by its digest exactly as it was given, as soon as it is added', async ({ keys }) => {
     for (const record of [
       apiKey(),
-      apiKey({ holder: 'the “other” zoo', expiresAt: 1_900_000_000_123 }),
+      apiKey({ holder: 'the “other” zoo: e\u0301 é ß 🐕', expiresAt: 1_900_000_000_123 }),
       // The longest name, and the last time, that a key can be issued for.
       apiKey({ holder: `z${' '.repeat(98)}z`, expiresAt: Date.UTC(275_760, 0) - 1 }),
       apiKey({ createdAt: 0, revokedAt: 1, lastUsedAt: 2 }),
@@ -85,6 +85,17 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     await keys.recordUse(record.id, 20);
     expect(await everyKey(keys)).toEqual(inOrderOfKeyIds([{ ...revoked, lastUsedAt: 20 }, other]));
     expect(await keys.find(other.digest)).toEqual(other);
+  });
+
+  test('serves a thousand calls at once, for one key and for many, as each request makes them', async ({ keys }) => {
+    const records = Array.from({ length: 50 }, () => apiKey());
+    await Promise.all(records.map((record) => patiently(() => keys.add(record))));
+    for (const of of [records.slice(0, 1), records]) {
+      const each = (index: number) => of[index % of.length] as ApiKey;
+      await thousandAtOnce((index) => keys.recordUse(each(index).id, 7));
+      const found = await thousandAtOnce((index) => keys.find(each(index).digest));
+      for (const [index, record] of found.entries()) expect(record).toStrictEqual({ ...each(index), lastUsedAt: 7 });
+    }
   });
 
   test('shows a revocation to every find that begins after it, although others are in flight', async ({ keys }) => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS, type Pet } from '@animal-store/domain';
 import { type Creation, type PetSelection, unavailable } from '@animal-store/domain/ports';
 import { placeAt } from '../engine.ts';
-import { type Bug, type Bugs, both, type Change, isBehind, ofArchive, ofKeys, ofPets } from './bug.ts';
+import { atMost, type Bug, type Bugs, both, type Change, isBehind, ofArchive, ofKeys, ofPets } from './bug.ts';
 
 /** Reads all pets, and makes a page of those in another order. */
 const paged = (orderOf: (pet: Pet) => string): Change =>
@@ -12,23 +12,6 @@ const paged = (orderOf: (pet: Pet) => string): Change =>
     const begin = ordered.findIndex(({ id }) => id > after);
     return begin < 0 ? [] : ordered.slice(begin, begin + limit);
   });
-
-/** Rejects calls while too many are in flight. */
-function atMost<Given extends unknown[], R>(
-  limit: number,
-  call: (...given: Given) => Promise<R>,
-  counts: (...given: Given) => boolean,
-): (...given: Given) => Promise<R> {
-  let inFlight = 0;
-  return async (...given) => {
-    if (!counts(...given)) return call(...given);
-    if (inFlight >= limit) throw unavailable(new Error('too many calls'));
-    inFlight += 1;
-    return call(...given).finally(() => {
-      inFlight -= 1;
-    });
-  };
-}
 
 /** Calls of the same share one that is in flight. */
 function joined<Given, R>(call: (given: Given) => Promise<R>): (given: Given) => Promise<R> {
