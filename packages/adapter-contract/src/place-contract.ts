@@ -199,11 +199,14 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       // More than are reserved at once.
       for (let round = 0; round < 5; round += 1) {
         if (round === 1) await setCounterBack(place);
-        const add = (index: number) =>
-          added(pets, rex({ name: `Rex ${round} ${index}` })).catch((failure) => {
+        const add = (index: number) => {
+          const newPet = rex({ name: `Rex ${round} ${index}` });
+          const idempotency = index % 2 === 0 ? undefined : idempotencyOf(newPet, `k${round}-${index}`);
+          return added(pets, newPet, idempotency).catch((failure) => {
             expectUnavailable('pets.add', failure, storage);
             return [];
           });
+        };
         acknowledged.push(...(await atOnce(500, add)).flat());
       }
       expect(acknowledged.length, 'created in 5 rounds of 500').toBeGreaterThan(500);
@@ -218,7 +221,12 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       storage,
     }) => {
       const created: Pet[] = [];
-      for (let count = 0; count < 5; count += 1) created.push(await added(storage.pets, rex({ name: `Rex ${count}` })));
+      for (let count = 0; count < 6; count += 1) {
+        const newPet = rex({ name: `Rex ${count}` });
+        created.push(
+          await added(storage.pets, newPet, count % 2 === 0 ? idempotencyOf(newPet, `earlier-${count}`) : undefined),
+        );
+      }
       await storage.close();
       await setCounterBack(place);
       const { pets } = await opened(adapter, place);
@@ -234,7 +242,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
         const creation = await add().catch(() => null);
         if (count % 2 === 0 && creation !== null) expect(await add()).toStrictEqual({ ...creation, created: false });
       }
-      expect((await everyPage(pets)).slice(0, 5)).toStrictEqual(created);
+      expect((await everyPage(pets)).slice(0, created.length)).toStrictEqual(created);
     });
   }
 

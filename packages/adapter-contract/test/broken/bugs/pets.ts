@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS, type Pet } from '@animal-store/domain';
-import { type Creation, type PetSelection, unavailable } from '@animal-store/domain/ports';
+import {
+  type Creation,
+  type Idempotency,
+  type PetSelection,
+  type StoredPet,
+  unavailable,
+} from '@animal-store/domain/ports';
 import { placeAt } from '../engine.ts';
 import { atMost, type Bug, type Bugs, both, type Change, isBehind, ofArchive, ofKeys, ofPets } from './bug.ts';
 
@@ -24,6 +30,16 @@ function joined<Given, R>(call: (given: Given) => Promise<R>): (given: Given) =>
 }
 
 const earlierCreations = new Map<string, Creation>();
+
+/** Gives a pet the id of a stored one, if the counter was set back. */
+const overwriting = (isSo: (stored: StoredPet, key: Idempotency | undefined) => boolean): Change =>
+  ofPets('add', (add, { archive, place }, url) => async (pet, key) => {
+    const stored = placeAt(url).isCounterBack ? await archive.read(0n, 1_000) : [];
+    const id = stored.find((each) => isSo(each, key))?.id;
+    if (id === undefined) return add(pet, key);
+    await place.changePet(id, { name: pet.name });
+    return { pet: { id, ...pet }, created: true };
+  });
 
 /** Bugs of creating, finding and listing pets. */
 export const PET_BUGS: Bugs = {
@@ -156,13 +172,13 @@ export const PET_BUGS: Bugs = {
       return find(storage, url);
     },
   },
-  'A counter that is behind overwrites a pet': {
+  'A counter that is behind overwrites a pet that has an idempotency key': {
     foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
-    change: ofPets('add', (add, { place }, url) => async (pet, key) => {
-      if (!placeAt(url).isCounterBack) return add(pet, key);
-      await place.changePet(1n, { name: pet.name });
-      return { pet: { id: 1n, ...pet }, created: true };
-    }),
+    change: overwriting((stored, key) => stored.idempotency !== undefined && key === undefined),
+  },
+  'A creation with an idempotency key overwrites a pet, beside a counter that was set back': {
+    foundBy: 'keeps each pet that it acknowledges while it is open and its counter of ids is set back',
+    change: overwriting((_, key) => key !== undefined),
   },
   'The parts of an index that a list has once seen are taken for all': {
     foundBy: 'show a pet that the other has acknowledged at once',
