@@ -1,4 +1,4 @@
-import { type IdempotencyKey, LIMITS, type Pet } from '@animal-store/domain';
+import { type IdempotencyKey, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { atOnce } from './calls.ts';
@@ -17,11 +17,20 @@ import type { StorageTest } from './storage-under-test.ts';
 const holder = 'the zoo';
 const LONGEST_KEY = 'k'.repeat(LIMITS.idempotencyKey.maxLength - 1);
 
+/** As long as one can be, also in JSON. */
+const LONGEST_HOLDER = '\u0001'.repeat(LIMITS.holder.maxLength);
+
+/** Texts that have the same hash: that of Java, and CRC-32. So have those that begin and end with the same others. */
+const COLLIDING = [
+  ['Aa', 'BB'],
+  ['plumless', 'buckeroo'],
+] as const;
+
 /** Differences between two keys with their holders. */
 const DIFFERENCES: readonly (readonly [string, IdempotencyKey, IdempotencyKey])[] = [
   ['their order', { holder: 'a', key: 'b' }, { holder: 'b', key: 'a' }],
   ['a space', { holder: 'a b', key: 'c' }, { holder: 'b c', key: 'a' }],
-  ...[...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'].map(
+  ...[...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', '::', '--', '||', '//', '__', '->'].map(
     (mark) => [mark, { holder: `a${mark}b`, key: 'c' }, { holder: 'a', key: `b${mark}c` }] as const,
   ),
   ['where one ends', { holder: 'a', key: 'bc' }, { holder: 'ab', key: 'c' }],
@@ -33,6 +42,18 @@ const DIFFERENCES: readonly (readonly [string, IdempotencyKey, IdempotencyKey])[
   ['their Unicode form', { holder: 'é', key: 'k' }, { holder: 'e\u0301', key: 'k' }],
   ['letters that a collation takes for equal', { holder: 'ss', key: 'k' }, { holder: 'ß', key: 'k' }],
   ['an invisible character', { holder: 'a', key: 'k' }, { holder: 'a\u200b', key: 'k' }],
+  ...COLLIDING.flatMap(
+    ([one, other]) =>
+      [
+        [`a hash of 32 bits of ${one} and ${other}`, { holder, key: one }, { holder, key: other }],
+        [`a hash of 32 bits of the holder ${one}`, { holder: one, key: 'k' }, { holder: other, key: 'k' }],
+      ] as const,
+  ),
+  [
+    'the last character beside the longest holder, as JSON',
+    { holder: LONGEST_HOLDER, key: `${LONGEST_KEY}"` },
+    { holder: LONGEST_HOLDER, key: `${LONGEST_KEY}\\` },
+  ],
   ['the last character of the longest key', { holder, key: `${LONGEST_KEY}a` }, { holder, key: `${LONGEST_KEY}b` }],
   ['a long name of the holder', { holder: 'z'.repeat(100), key: 'k' }, { holder: `${'z'.repeat(99)}Z`, key: 'k' }],
   ['names of members', { holder: '__proto__', key: 'constructor' }, { holder: 'constructor', key: '__proto__' }],
@@ -64,6 +85,11 @@ export function idempotencyContract(test: StorageTest): void {
       expect(await pets.add(different, idempotencyOf(different, 'k1')), member).toBeNull();
     }
     expect(await everyPage(pets)).toEqual([first]);
+    for (const names of COLLIDING) {
+      const [one, other] = names.map((name) => rex({ name })) as [NewPet, NewPet];
+      await added(pets, one, idempotencyOf(one, names[0]));
+      expect(await pets.add(other, idempotencyOf(other, names[0])), `the pets ${names}`).toBeNull();
+    }
     expect(await added(pets, LONGEST_PET, idempotencyOf(LONGEST_PET, 'k1'))).toEqual(first);
   });
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { BUDGET, createBatches } from '@animal-store/adapter-kit';
 import { type Creation, type Idempotency, type PetRepository, unavailable } from '@animal-store/domain/ports';
 import { placeAt } from '../engine.ts';
@@ -7,8 +8,27 @@ import { type Bugs, type Change, locked, ofPets } from './bug.ts';
 const idempotency = (change: (idempotency: Idempotency) => Partial<Idempotency>): Change =>
   ofPets('add', (add) => (pet, given) => add(pet, given && { ...given, ...change(given) }));
 
+/** The hash of a Java string. */
+const hashCode = (text: string) => [...text].reduce((hash, unit) => (31 * hash + unit.charCodeAt(0)) | 0, 0);
+
 /** Bugs of idempotency keys. */
 export const IDEMPOTENCY_BUGS: Bugs = {
+  'A fingerprint is kept as a hash of 32 bits': {
+    foundBy: 'returns null for the same key and another pet, and stores nothing',
+    change: idempotency(({ fingerprint }) => ({ fingerprint: `${crc32(fingerprint)}` })),
+  },
+  'Holder and key are kept as a hash of 32 bits': {
+    foundBy: 'distinguishes keys and holders that differ in one character',
+    change: idempotency(({ holder, key }) => ({ holder: '', key: `${hashCode(JSON.stringify([holder, key]))}` })),
+  },
+  'Holder and key are joined by two marks': {
+    foundBy: 'distinguishes keys and holders that differ in one character',
+    change: idempotency(({ holder, key }) => ({ holder: '', key: `${holder}::${key}`.slice(0, 255) })),
+  },
+  'Holder and key are cut after 640 characters of JSON': {
+    foundBy: 'distinguishes keys and holders that differ in one character',
+    change: idempotency(({ holder, key }) => ({ holder: JSON.stringify([holder, key]).slice(0, 640), key: 'k' })),
+  },
   'Idempotency keys are compared without their case': {
     foundBy: 'distinguishes keys and holders that differ in one character',
     change: idempotency(({ key }) => ({ key: key.toLowerCase() })),
