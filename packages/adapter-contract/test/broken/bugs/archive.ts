@@ -1,5 +1,5 @@
 import type { Pet } from '@animal-store/domain';
-import type { Idempotency, PetArchive, StoredPet } from '@animal-store/domain/ports';
+import { fingerprint, type Idempotency, type PetArchive, type StoredPet } from '@animal-store/domain/ports';
 import { type Bugs, both, type Change, isBehind, ofArchive, ofPets } from './bug.ts';
 
 /** The restored pets of 16 partitions, of each no more than the engine sends at once. */
@@ -194,6 +194,14 @@ export const ARCHIVE_BUGS: Bugs = {
       // The engine is asked for a range of ids.
       const range = (await read(after, 1_025)).filter(({ id }) => id <= after + 1_025n);
       return range.length > 1_024 ? [] : read(after, limit);
+    }),
+  },
+  'A restore makes fingerprints anew': {
+    foundBy: 'restores any pets as they were, 1,000 in a call',
+    change: ofArchive('restore', (restore) => (stored) => {
+      const anew = ({ id: _, createdAt: __, idempotency, ...pet }: StoredPet) =>
+        idempotency && { idempotency: { ...idempotency, fingerprint: fingerprint(pet) } };
+      return restore(stored.map((pet) => ({ ...pet, ...anew(pet) })));
     }),
   },
   'Of many pets with one idempotency key a restore stores the last': {
