@@ -155,9 +155,13 @@ export function expectNoSecret(secrets: readonly string[] = [], value: unknown):
   const text = inspect(value, { depth: 10, maxStringLength: null });
   // `Basic …` has a user, too, and a token of the JWT kind has three parts.
   const decoded = text.match(/[\w+/-]{8,}/g)?.map((part) => Buffer.from(part, 'base64').toString()) ?? [];
+  // As a Buffer is shown.
+  const bytes =
+    text.match(/(?:[\da-f]{2} ?){4,}/gi)?.map((part) => Buffer.from(part.replaceAll(' ', ''), 'hex').toString()) ?? [];
   const unescaped = text.replace(/(?:%[\da-f]{2})+/gi, (escaped) =>
     Buffer.from(escaped.replaceAll('%', ''), 'hex').toString(),
   );
   for (const secret of secrets)
-    for (const each of [text, unescaped, ...decoded]) expect(each.includes(secret), `a secret in ${text}`).toBe(false);
+    for (const each of [text, unescaped, ...decoded, ...bytes])
+      expect(each.includes(secret), `a secret in ${text}`).toBe(false);
 }

@@ -70,6 +70,16 @@ export const OUTAGE_BUGS: Bugs = {
       });
     }),
   },
+  'The cause of an outage has the bytes of the login': {
+    foundBy: 'ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds',
+    message: /a secret in /,
+    change: ofPets('find', (find) => (id) => {
+      return find(id).catch((failure) => {
+        if (!DomainError.is(failure)) throw failure;
+        throw unavailable(Object.assign(new Error('no response'), { request: Buffer.from(`\u0001${CREDENTIALS}`) }));
+      });
+    }),
+  },
   'Calls fail on the connections of a pool that an outage has broken, although it is ready': {
     foundBy: 'works again, with all that it acknowledged, as does a storage that was opened meanwhile',
     change: ofKeys('add', (add) => {
