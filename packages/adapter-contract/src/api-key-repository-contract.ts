@@ -14,7 +14,7 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
   test('finds a record by its digest exactly as it was given, as soon as it is added', async ({ keys }) => {
     for (const record of [
       apiKey(),
-      apiKey({ holder: 'the “other” zoo: e\u0301 é ß 🐕', expiresAt: 1_900_000_000_123 }),
+      apiKey({ holder: 'the “other” zoo', expiresAt: 1_900_000_000_123 }),
       // The longest name, and the last time, that a key can be issued for.
       apiKey({ holder: `z${' '.repeat(98)}z`, expiresAt: Date.UTC(275_760, 0) - 1 }),
       apiKey({ createdAt: 0, revokedAt: 1, lastUsedAt: 2 }),

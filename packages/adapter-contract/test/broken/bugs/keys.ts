@@ -149,10 +149,6 @@ export const KEY_BUGS: Bugs = {
       { foundBy: 'serves a thousand calls at once, for one key and for many, as each request makes them', change },
     ]),
   ),
-  'The holder of an API key is normalized': {
-    foundBy: 'finds a record by its digest exactly as it was given, as soon as it is added',
-    change: ofKeys('add', (add) => (key) => add({ ...key, holder: key.holder?.normalize() })),
-  },
   'A long holder of an API key is cut': {
     foundBy: 'throws the error of a defect unchanged, for each method of API keys, and works afterwards',
     change: ofKeys('add', (add) => async (key) => add({ ...key, holder: key.holder.slice(0, 100) })),
