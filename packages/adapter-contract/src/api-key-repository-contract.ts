@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { type ApiKey, DomainError } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { atOnce, patiently, thousandAtOnce } from './calls.ts';
+import { atOnce } from './calls.ts';
 import { apiKey, everyKey, FARTHEST_TIME, inOrderOfKeyIds } from './samples.ts';
 import type { StorageTest } from './storage-under-test.ts';
 
@@ -85,17 +85,6 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     await keys.recordUse(record.id, 20);
     expect(await everyKey(keys)).toEqual(inOrderOfKeyIds([{ ...revoked, lastUsedAt: 20 }, other]));
     expect(await keys.find(other.digest)).toEqual(other);
-  });
-
-  test('serves a thousand calls at once, for one key and for many, as each request makes them', async ({ keys }) => {
-    const records = Array.from({ length: 50 }, () => apiKey());
-    await Promise.all(records.map((record) => patiently(() => keys.add(record))));
-    for (const of of [records.slice(0, 1), records]) {
-      const each = (index: number) => of[index % of.length] as ApiKey;
-      await thousandAtOnce((index) => keys.recordUse(each(index).id, 7));
-      const found = await thousandAtOnce((index) => keys.find(each(index).digest));
-      for (const [index, record] of found.entries()) expect(record).toStrictEqual({ ...each(index), lastUsedAt: 7 });
-    }
   });
 
   test('shows a revocation to every find that begins after it, although others are in flight', async ({ keys }) => {

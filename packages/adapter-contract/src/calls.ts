@@ -28,11 +28,11 @@ export function atOnce<Result>(count: number, call: (index: number) => Result | 
 }
 
 /**
- * The results of a thousand calls at the same time. On a busy machine each may be slow twice. If one fails, the message says how long
- * fewer of them take at this place: an engine, or its emulator, may be slow.
+ * The results of a thousand calls at the same time. On a busy machine half of them may be slow once. If one fails, the message says
+ * how long fewer of them take at this place: an engine, or its emulator, may be slow.
  */
 export async function thousandAtOnce<Result>(call: (index: number) => Promise<Result>): Promise<Result[]> {
-  const tries = { left: 2_000 };
+  const tries = { left: 500 };
   const calls = Array.from({ length: 1_000 }, (_, index) => patiently(() => call(index), tries));
   const ends = await Promise.allSettled(calls);
   const failed = ends.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;

@@ -1,4 +1,4 @@
-import { type ApiKeyRepository, type PetArchive, type PetRepository, unavailable } from '@animal-store/domain/ports';
+import type { ApiKeyRepository, PetArchive, PetRepository } from '@animal-store/domain/ports';
 import type { CopiedStorage, Options } from '../adapter.ts';
 
 /** In the URL of each place, as Basic authentication sends them. */
@@ -57,21 +57,4 @@ export function locked<R>(name: string, work: () => Promise<R>): Promise<R> {
   const ended = Promise.resolve(locks.get(name)).then(work, work);
   locks.set(name, ended);
   return ended;
-}
-
-/** Rejects calls while too many are in flight. */
-export function atMost<Given extends unknown[], R>(
-  limit: number,
-  call: (...given: Given) => Promise<R>,
-  counts: (...given: Given) => boolean = () => true,
-): (...given: Given) => Promise<R> {
-  let inFlight = 0;
-  return async (...given) => {
-    if (!counts(...given)) return call(...given);
-    if (inFlight >= limit) throw unavailable(new Error('too many calls'));
-    inFlight += 1;
-    return call(...given).finally(() => {
-      inFlight -= 1;
-    });
-  };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import { unavailable } from '@animal-store/domain/ports';
-import { atMost, type Bug, type Bugs, both, type Change, locked, ofKeys } from './bug.ts';
+import { type Bugs, both, type Change, locked, ofKeys } from './bug.ts';
 
 /** The API keys that a storage changes, by their ids. */
 const changing = new Set<string>();
@@ -140,15 +140,6 @@ export const KEY_BUGS: Bugs = {
       });
     }),
   },
-  ...Object.fromEntries(
-    Object.entries({
-      searches: ofKeys('find', (find) => atMost(200, find)),
-      uses: ofKeys('recordUse', (record) => atMost(200, record)),
-    }).map(([name, change]): [string, Bug] => [
-      `More than 200 ${name} of API keys at once are rejected`,
-      { foundBy: 'serves a thousand calls at once, for one key and for many, as each request makes them', change },
-    ]),
-  ),
   'A long holder of an API key is cut': {
     foundBy: 'throws the error of a defect unchanged, for each method of API keys, and works afterwards',
     change: ofKeys('add', (add) => async (key) => add({ ...key, holder: key.holder.slice(0, 100) })),

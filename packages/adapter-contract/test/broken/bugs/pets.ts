@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import { LIMITS, type Pet } from '@animal-store/domain';
 import {
   type Creation,
@@ -8,7 +9,7 @@ import {
   unavailable,
 } from '@animal-store/domain/ports';
 import { placeAt } from '../engine.ts';
-import { atMost, type Bug, type Bugs, both, type Change, isBehind, ofArchive, ofKeys, ofPets } from './bug.ts';
+import { type Bug, type Bugs, both, type Change, isBehind, ofArchive, ofKeys, ofPets } from './bug.ts';
 
 /** Reads all pets, and makes a page of those in another order. */
 const paged = (orderOf: (pet: Pet) => string): Change =>
@@ -30,6 +31,23 @@ function joined<Given, R>(call: (given: Given) => Promise<R>): (given: Given) =>
 }
 
 const earlierCreations = new Map<string, Creation>();
+
+/** Rejects calls while too many are in flight. */
+function atMost<Given extends unknown[], R>(
+  limit: number,
+  call: (...given: Given) => Promise<R>,
+  counts: (...given: Given) => boolean,
+): (...given: Given) => Promise<R> {
+  let inFlight = 0;
+  return async (...given) => {
+    if (!counts(...given)) return call(...given);
+    if (inFlight >= limit) throw unavailable(new Error('too many calls'));
+    inFlight += 1;
+    return call(...given).finally(() => {
+      inFlight -= 1;
+    });
+  };
+}
 
 /** Gives a pet the id of a stored one, if the counter was set back. */
 const overwriting = (isSo: (stored: StoredPet, key: Idempotency | undefined) => boolean): Change =>
@@ -84,6 +102,19 @@ export const PET_BUGS: Bugs = {
     message: /1 at once take \d+ ms, 10 at once take \d+ ms, 100 at once take \d+ ms/,
     foundBy: 'serves a thousand calls at once, each with a key, an id and a page of its own',
     change: ofPets('add', (add) => atMost(200, add, (_, key) => key !== undefined)),
+  },
+  'Searches wait for each other, 5 ms each': {
+    foundBy: 'serves a thousand calls at once, of each kind',
+    change: ofPets('find', (find) => {
+      let queue: Promise<unknown> = Promise.resolve();
+      return (id) => {
+        const found = queue.then(() => sleep(5)).then(() => find(id));
+        queue = found.catch(() => {});
+        return withTimeout(found, BUDGET.call).catch((failure) => {
+          throw unavailable(failure);
+        });
+      };
+    }),
   },
   'More than 600 different pages at once are rejected': {
     foundBy: 'serves a thousand calls at once, each with a key, an id and a page of its own',
