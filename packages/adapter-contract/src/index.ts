@@ -6,6 +6,7 @@ import { archivesUnderTest } from './archive-contract.ts';
 import { creatingContract } from './creating-contract.ts';
 import { idempotencyContract } from './idempotency-contract.ts';
 import { listingContract } from './listing-contract.ts';
+import { modelContract } from './model-contract.ts';
 import { lossContract, outageContract } from './outage-contract.ts';
 import { partialOutageContract } from './partial-outage-contract.ts';
 import { placeContract } from './place-contract.ts';
@@ -84,6 +85,7 @@ function callsContract<Place>(adapter: StorageUnderTest<Place>): void {
   describe('API keys', () => apiKeyRepositoryContract(test));
   describe('a storage', () => placeContract(adapter));
   describe('two storages at one place', () => sharedPlaceContract(adapter));
+  describe('storages at one place', () => modelContract(adapter));
   if (inAnotherProcess !== undefined) {
     describe('two processes at one place', () => twoProcessesContract(adapter, inAnotherProcess.bind(adapter)));
   }

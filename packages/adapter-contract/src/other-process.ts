@@ -17,6 +17,9 @@ export interface OtherProcess extends Ports {
     /** How many of the arguments and results of all calls are still in memory. */
     kept(): Promise<number>;
   };
+
+  /** Closes the storage, and resolves once the process has ended. */
+  end(): Promise<void>;
 }
 
 /** Opens a storage in another process, which ends with the running test. */
@@ -24,10 +27,11 @@ export async function openInAnotherProcess({ flags = [], ...opening }: ExportedF
   const execArgv = [...flags, '--expose-gc'];
   const child = fork(PROGRAM, [JSON.stringify(opening)], { execArgv, serialization: 'advanced' });
   const ended = once(child, 'exit');
-  onTestFinished(async () => {
+  async function end(): Promise<void> {
     if (child.connected) child.disconnect();
     await ended;
-  });
+  }
+  onTestFinished(end);
   const opened = Promise.race([
     once(child, 'message'),
     ended.then(([code]) => Promise.reject(new Error(`the other process ended with code ${code}`))),
@@ -49,7 +53,7 @@ export async function openInAnotherProcess({ flags = [], ...opening }: ExportedF
       return result;
     };
   const portOf = (port: Call['port']) => new Proxy({}, { get: (_, method) => call(port, String(method)) });
-  return { pets: portOf('pets'), keys: portOf('keys'), memory: portOf('memory') } as OtherProcess;
+  return { pets: portOf('pets'), keys: portOf('keys'), memory: portOf('memory'), end } as OtherProcess;
 }
 
 /**

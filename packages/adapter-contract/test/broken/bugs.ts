@@ -6,6 +6,7 @@ import { KEY_BUGS } from './bugs/keys.ts';
 import { LOSS_BUGS } from './bugs/losses.ts';
 import { OUTAGE_BUGS } from './bugs/outages.ts';
 import { PET_BUGS } from './bugs/pets.ts';
+import { SEQUENCE_BUGS } from './bugs/sequences.ts';
 import { STORAGE_BUGS } from './bugs/storages.ts';
 
 /** All of them, by name. */
@@ -17,6 +18,7 @@ export const BUGS: Bugs = {
   ...OUTAGE_BUGS,
   ...LOSS_BUGS,
   ...STORAGE_BUGS,
+  ...SEQUENCE_BUGS,
 };
 
 /** Opens a copy of the storage at the place of a URL, also in another process. */

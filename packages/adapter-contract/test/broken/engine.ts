@@ -78,7 +78,12 @@ export function operationsOn(place: Place): Operations {
   const { pets, keys, claims } = place;
   const toPet = ({ idempotency: _, createdAt: __, ...pet }: StoredPet) => pet;
   const nameOf = ({ holder, key }: Idempotency) => JSON.stringify([holder, key]);
-  const ofKey = (idempotency: Idempotency) => itemOf(pets, claims.get(nameOf(idempotency)) ?? 0n);
+  /** The pet of a key. Another one may have been restored under the id of one that was deleted. */
+  function ofKey(idempotency: Idempotency): StoredPet | undefined {
+    const name = nameOf(idempotency);
+    const pet = itemOf(pets, claims.get(name) ?? 0n);
+    return pet?.idempotency && nameOf(pet.idempotency) === name ? pet : undefined;
+  }
 
   function insert(pet: StoredPet): void {
     pets.splice(indexOf(pets, pet.id), 0, pet);

@@ -1,0 +1,254 @@
+import * as fc from 'fast-check';
+import { test } from 'vitest';
+import { beginSequence, type Restored, type Sequence } from './model-sequence.ts';
+import type { StorageUnderTest } from './storage-under-test.ts';
+import type { TcpProxy } from './tcp-proxy.ts';
+
+/** Of the sequences: another one makes others. */
+const SEED = 63;
+const SEQUENCES = 16;
+const MAX_STEPS = 80;
+
+/** After so many calls no shorter sequence is looked for. */
+const MAX_CALLS = 6_000;
+
+const LATE = 'responses are no longer late';
+
+/** How late they are, in milliseconds: a call has time for several. */
+const DELAY = 100;
+
+type Step = (sequence: Sequence) => Promise<void>;
+
+interface Failure {
+  readonly error: Error;
+  /** The last one has failed. */
+  readonly steps: readonly Step[];
+}
+
+/** How often each call is made. */
+const WEIGHTS = {
+  'pets.add': 6,
+  'pets.find': 3,
+  'pets.list': 4,
+  'archive.read': 2,
+  'archive.lastId': 1,
+  'keys.add': 3,
+  'keys.find': 3,
+  'keys.list': 2,
+  'keys.recordUse': 2,
+  'keys.revoke': 2,
+} satisfies Record<keyof Sequence['calls'], number>;
+
+/** The calls of the ports, by storages, and what operators and networks do meanwhile. */
+function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
+  const { deletePet, setCounterBack, expire, proxyOf } = adapter;
+  const outages = adapter.outages === 'not tested' ? [] : Object.entries(adapter.outages);
+  const actor = fc.nat(3);
+  const index = fc.nat(4);
+  const callOf = (port: RegExp) => {
+    const weights = Object.entries(WEIGHTS).filter(([name]) => port.test(name));
+    const names = weights.map(([name, weight]) => ({ weight, arbitrary: fc.constant(name as keyof typeof WEIGHTS) }));
+    return fc.record({
+      name: fc.oneof(...names),
+      actor,
+      index,
+      variant: fc.nat(1),
+      limit: fc.constantFrom<number>(1, 2, 3, 101),
+    });
+  };
+  const call = callOf(/./);
+  type Planned = typeof call extends fc.Arbitrary<infer Value> ? Value : never;
+  const lanesOf = (sequence: Sequence, lanes: readonly (readonly Planned[])[]) =>
+    lanes.map((lane) =>
+      lane.map(({ name, actor, index, variant, limit }) => ({
+        actor: sequence.actorAt(actor),
+        call: sequence.calls[name](index, variant, limit),
+      })),
+    );
+  const one = call.map((planned): Planned[][] => [[planned]]);
+  const many = (each: typeof call) =>
+    fc.array(fc.array(each, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 3 });
+  /** About the same pet or API key. */
+  const focused = fc
+    .tuple(index, fc.constantFrom(1, 101), fc.oneof(many(callOf(/pets|archive/)), many(callOf(/keys/))))
+    .map(([index, limit, lanes]) => lanes.map((lane) => lane.map((planned) => ({ ...planned, index, limit }))));
+  const lanes = fc.oneof(many(call), focused, focused);
+  const restore = fc.record({
+    actor: fc.nat(2),
+    batch: fc.nat(1),
+    gap: fc.constantFrom(1n, 2n, 300n, 5n * 10n ** 9n),
+    pets: fc.array(fc.tuple(index, fc.nat(1), fc.boolean()) as fc.Arbitrary<Restored>, { minLength: 1, maxLength: 6 }),
+  });
+  const breaks = fc.record({
+    chunks: fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 9),
+    way: fc.constantFrom('one connection breaks', 'all connections break'),
+  });
+
+  /** Disturbs calls after so many chunks of them. New connections work at once. */
+  async function disturb(
+    sequence: Sequence,
+    { chunks, way }: { chunks: number; way: string },
+    begin: () => Promise<unknown>,
+  ): Promise<void> {
+    const proxy = proxyOf?.(sequence.place as Place) as TcpProxy;
+    sequence.log.push(`after ${chunks} chunks of what follows, ${way}:`);
+    const over = new AbortController();
+    const amid = proxy.afterChunks(chunks, over.signal).catch(() => null);
+    if (way === LATE) proxy.delayResponses(DELAY);
+    const ended = begin();
+    ended.catch(() => {});
+    const reset = await Promise.race([
+      amid,
+      ended.then(
+        () => null,
+        () => null,
+      ),
+    ]);
+    over.abort();
+    if (way === LATE) proxy.delayResponses(0);
+    else if (way === 'one connection breaks') reset?.();
+    else {
+      proxy.cut();
+      proxy.pass();
+    }
+    await ended;
+  }
+
+  /** What a client does whose call has failed. */
+  async function repeat(sequence: Sequence, planned: readonly (readonly Planned[])[]): Promise<void> {
+    const all = { index: 4, variant: 0, limit: 101 } as const;
+    const reads = (['pets.list', 'archive.read', 'keys.list'] as const).map((name, actor) => ({ name, actor, ...all }));
+    await sequence.run(lanesOf(sequence, [[...planned.flat(), ...reads]]));
+  }
+
+  const ways: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
+    {
+      weight: 80,
+      arbitrary: one.map((planned) => (sequence) => sequence.run(lanesOf(sequence, planned))),
+    },
+    {
+      weight: 24,
+      arbitrary: fc
+        .oneof(lanes, focused, focused)
+        .map((planned) => (sequence) => sequence.run(lanesOf(sequence, planned))),
+    },
+    { weight: 6, arbitrary: actor.map((index) => (sequence) => sequence.close(sequence.actorAt(index))) },
+    {
+      weight: 3,
+      arbitrary: restore.map(
+        (given) => (sequence) => sequence.restore({ ...given, actor: sequence.actorAt(given.actor) }),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(fc.nat(2), fc.constantFrom(1n, 5n, 300n)).map(
+        ([actor, gap]) =>
+          (sequence) =>
+            sequence.skipIds(sequence.actorAt(actor), gap),
+      ),
+    },
+  ];
+  if (deletePet) ways.push({ weight: 8, arbitrary: index.map((each) => (sequence) => sequence.deletePet(each)) });
+  if (setCounterBack) ways.push({ weight: 3, arbitrary: fc.constant((sequence) => sequence.setCounterBack()) });
+  if (expire) ways.push({ weight: 1, arbitrary: fc.constant(async ({ place }) => expire(place as Place)) });
+  if (proxyOf) {
+    ways.push({
+      weight: 10,
+      arbitrary: fc.tuple(fc.oneof(one, one, lanes), breaks).map(([planned, way]) => async (sequence) => {
+        const lanes = lanesOf(sequence, planned);
+        await sequence.open(lanes);
+        await sequence.disturbed(() => disturb(sequence, way, () => sequence.run(lanes)));
+        await repeat(sequence, planned);
+      }),
+    });
+    ways.push({
+      weight: 6,
+      arbitrary: fc
+        .tuple(call, call, fc.integer({ min: 1, max: 6 }))
+        .map(([first, other, chunks]) => async (sequence) => {
+          // The first is still in flight when it is made again.
+          const lanes = lanesOf(sequence, [[first], [{ ...other, index: first.index }, first]]);
+          await sequence.open(lanes);
+          await disturb(sequence, { chunks, way: LATE }, () => sequence.run(lanes));
+        }),
+    });
+    ways.push({
+      weight: 4,
+      arbitrary: fc.tuple(restore, breaks).map(([given, way]) => async (sequence) => {
+        const actor = sequence.actorAt(given.actor);
+        await sequence.disturbed(() => sequence.restore({ ...given, actor }, (begin) => disturb(sequence, way, begin)));
+        await repeat(sequence, []);
+        await sequence.restore({ ...given, actor: sequence.actorAt(2 - given.actor) });
+      }),
+    });
+  }
+  if (outages.length > 0)
+    ways.push({
+      weight: 1,
+      arbitrary: fc.tuple(fc.nat(outages.length - 1), lanes).map(([number, planned]) => async (sequence) => {
+        const [name, outage] = outages[number] as (typeof outages)[number];
+        const place = sequence.place as Place;
+        const lanes = lanesOf(sequence, planned);
+        await sequence.open(lanes);
+        await sequence.disturbed(async () => {
+          sequence.log.push(`the outage "${name}" begins`);
+          await outage.begin(place);
+          await sequence.run(lanes).finally(() => outage.end(place));
+          sequence.log.push('the outage ends');
+        });
+        await repeat(sequence, planned);
+      }),
+    });
+  return fc.oneof(...ways);
+}
+
+/** Any sequence of calls, with what operators and networks do between them and meanwhile. */
+export function modelContract<Place>(adapter: StorageUnderTest<Place>): void {
+  let count = 0;
+
+  /** The failure of a sequence at a new place, with the steps until then. */
+  async function failureOf(steps: readonly Step[], hasOtherProcess: boolean): Promise<Failure | null> {
+    const sequence = await beginSequence(adapter, hasOtherProcess);
+    let done = 0;
+    try {
+      for (; done < steps.length; done += 1) await (steps[done] as Step)(sequence);
+      return null;
+    } catch (error) {
+      (error as Error).message += `\nafter:\n${sequence.log.join('\n')}`;
+      return { error: error as Error, steps: steps.slice(0, done + 1) };
+    } finally {
+      count += sequence.count();
+      await sequence.end();
+    }
+  }
+
+  /** Leaves out steps, many and then few of them, as long as the rest fails. */
+  async function shortened(failure: Failure, hasOtherProcess: boolean): Promise<Error> {
+    let shortest = failure;
+    const end = count + MAX_CALLS;
+    for (let size = failure.steps.length >> 1, isShorter = false; size > 0; size = isShorter ? size : size >> 1) {
+      isShorter = false;
+      for (let from = shortest.steps.length - size; from >= 0 && count < end; from -= size) {
+        const others = shortest.steps.toSpliced(from, size);
+        const found = await failureOf(others, hasOtherProcess);
+        isShorter ||= found !== null;
+        shortest = found ?? shortest;
+      }
+    }
+    return shortest.error;
+  }
+
+  test('is right in any sequence of calls', async () => {
+    const { seed = SEED, numRuns = SEQUENCES } = fc.readConfigureGlobal();
+    const steps = fc.noBias(fc.array(stepsOf(adapter), { maxLength: MAX_STEPS, size: 'max' }));
+    // A process takes long to start.
+    const hasOtherProcess = fc.nat(2).map((chance) => chance === 2 && adapter.inAnotherProcess !== undefined);
+    for (const [all, inTwo] of fc.sample(fc.tuple(steps, hasOtherProcess), { seed, numRuns })) {
+      const failure = await failureOf(all, inTwo);
+      if (failure === null) continue;
+      const error = await shortened(failure, inTwo);
+      error.message += `\nThe seed ${seed} makes the same sequences. For others: fc.configureGlobal({ seed: ${seed + 1} })`;
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,530 @@
+import {
+  type ApiKey,
+  DomainError,
+  type IdempotencyKey,
+  LIMITS,
+  type NewPet,
+  type Pet,
+  type PetStatus,
+} from '@animal-store/domain';
+import type { Creation, Ports, Storage, StoredPet } from '@animal-store/domain/ports';
+import { expect } from 'vitest';
+import { CALL_LIMIT, failureOf, inTime, patiently } from './calls.ts';
+import { recovered } from './interruption.ts';
+import {
+  addsKey,
+  creates,
+  deletes,
+  type Effect,
+  type KeyState,
+  mayCreate,
+  type PetState,
+  type Possible,
+  possible,
+  readsKey,
+  readsPet,
+  restores,
+  revokesKey,
+  usesKey,
+} from './model.ts';
+import { openInAnotherProcess } from './other-process.ts';
+import { apiKey, idempotencyOf, rex } from './samples.ts';
+import type { StorageUnderTest } from './storage-under-test.ts';
+
+/** So many steps of a storage may fail to create once an operator has set the counter of ids back. */
+const FAILING = 3;
+
+const createdAt = 1_800_000_000_123;
+
+interface Opened extends Ports, Partial<Pick<Storage, 'archive' | 'ready'>> {
+  close(): Promise<void>;
+}
+
+/** A storage of this process, or of another one. */
+interface Actor {
+  readonly name: string;
+  opened?: Opened | undefined;
+  /** The highest id that it has assigned; 0 if the next one may be below. */
+  highest: bigint;
+  /** So many steps may fail to create. */
+  failing: number;
+}
+
+/** What may be stored of one pet, or under an idempotency key. */
+interface Slot extends Possible<PetState> {
+  readonly name: string;
+  readonly key?: IdempotencyKey | undefined;
+}
+
+type Happening = readonly [Possible<PetState>, Effect<PetState>] | readonly [Possible<KeyState>, Effect<KeyState>];
+
+/** A call of a port. */
+export interface Call {
+  readonly text: string;
+  run(opened: Opened): Promise<unknown>;
+  /** What it did if it returned this, or failed. Throws if it could not return it. */
+  happened(result: never, hasFailed: boolean): readonly Happening[];
+  readonly slot?: Slot;
+}
+
+/** A pet that a restore is given: its idempotency key, which of its requests, and whether its id may be stored. */
+export type Restored = readonly [key: number, variant: number, isTaken: boolean];
+
+export type Sequence = Awaited<ReturnType<typeof beginSequence>>;
+
+/** Other holders and keys than the first have the same characters, some of them in another case. */
+const KEYS: readonly IdempotencyKey[] = [
+  { holder: 'the zoo', key: 'k' },
+  { holder: '', key: 'k' },
+  { holder: 'the zoo', key: 'K' },
+];
+
+/** Ids of API keys, which as doubles are the same, or differ in the last digit alone. */
+const KEY_IDS = ['9007199254740c0f', '9007199254740c10', '9007199254740c1f', '0000000000000001', 'ffffffffffffffff'];
+
+/** What the names of the two requests of an idempotency key end with. */
+const ENDS = ['a é', 'b e\u0301'];
+
+const max = (one: bigint, other: bigint) => (one > other ? one : other);
+const inOrder = (ids: readonly bigint[]) => ids.toSorted((one, other) => Number(one - other));
+
+function wrong(what: string): never {
+  throw new Error(what);
+}
+
+/** A result, or what may be stored, in few words. */
+function textOf(value: unknown): string {
+  if (value instanceof Error) return DomainError.is(value) ? value.code : String(value);
+  if (Array.isArray(value)) return `[${value.map(textOf).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return value === undefined ? 'done' : String(value);
+  const { pet, created, request, left, name, id, revokedAt, lastUsedAt, holder } = value as Record<string, unknown>;
+  if (holder !== undefined) return `a key of ${holder}, revoked ${revokedAt}, used ${lastUsedAt}`;
+  if (name !== undefined) return `pet ${id} "${name}"`;
+  if (request !== undefined) return `pet ${id ?? 'with an unknown id'} "${(request as NewPet).name}"`;
+  if (created !== undefined) return `${created ? 'created' : 'found'} ${textOf(pet)}`;
+  return pet ? textOf(pet) : left ? `not stored, perhaps a record of "${(left as NewPet).name}"` : 'not stored';
+}
+
+/** Begins a sequence at a new place, with a model of what may be stored there. */
+export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, hasOtherProcess: boolean) {
+  const place = await adapter.freshPlace();
+  /** What was done, a line each. */
+  const log: string[] = [];
+  const slots = new Map<string, Slot>();
+  const requests = new Map<string, NewPet>();
+  const keys = KEY_IDS.map((id) => {
+    const digest = id.padEnd(64, '0');
+    return { record: apiKey({ id, digest }), ...possible<KeyState>(null) };
+  });
+  /** The pets that have had an id. */
+  const owners = new Map<bigint, Slot>();
+  /** The pets that a restore was given, by the ids. */
+  const restored = new Map<bigint, Slot>();
+  const batches = new Map<number, readonly StoredPet[]>();
+  /** When each pet that is stored was created. */
+  const times = new Map<bigint, number>();
+  /** New ids are above the floor, and `lastId` is not below the top. */
+  let [floor, top] = [0n, 0n];
+  let isCounterBack = false;
+  let made = 1;
+  let count = 0;
+  /** Calls may fail, and their requests may be repeated. */
+  let isDisturbed = false;
+
+  const actors = ['storage 1', 'storage 2', 'storage 3', 'another process'].map(
+    (name): Actor => ({ name, highest: 0n, failing: 0 }),
+  );
+  const actorAt = (index: number) => actors[hasOtherProcess ? index : index % 3] as Actor;
+
+  async function openElsewhere(): Promise<Opened> {
+    const { end, ...ports } = await openInAnotherProcess(adapter.inAnotherProcess?.(place) as never);
+    return { ...ports, close: end };
+  }
+
+  async function recover({ opened }: Actor): Promise<void> {
+    if (opened?.ready) return recovered(opened as Storage);
+    for (let left = 20; opened && left > 0; left -= 1)
+      if ((await failureOf(() => patiently(() => opened.pets.find(1n)))) === null) return;
+  }
+
+  async function openedBy(actor: Actor): Promise<Opened> {
+    if (actor.opened === undefined) {
+      log.push(`${actor.name} is opened`);
+      actor.opened = await (actor === actors[3] ? openElsewhere() : adapter.open(place));
+      actor.highest = 0n;
+      await recover(actor);
+    }
+    return actor.opened;
+  }
+
+  function slotOf(name: string, key?: IdempotencyKey): Slot {
+    const slot = slots.get(name) ?? { name, key, ...possible<PetState>({}) };
+    slots.set(name, slot);
+    return slot;
+  }
+  const slotAt = (index: number, name: string) => {
+    const key = KEYS[index];
+    return slotOf(key ? `${key.key} of ${key.holder || 'nobody'}` : `${name} ${made++}`, key);
+  };
+
+  function requestOf({ name }: Slot, variant: number): NewPet {
+    const request = rex({ name: `${name}: ${ENDS[variant]}`, status: variant === 0 ? 'sold' : undefined });
+    const known = requests.get(request.name) ?? request;
+    requests.set(request.name, known);
+    return known;
+  }
+
+  function recognized({ id, ...pet }: Pet): { slot: Slot; request: NewPet } {
+    const request = requests.get(pet.name) ?? wrong(`nobody has sent the pet ${id} "${pet.name}"`);
+    expect(pet, `pet ${id}`).toStrictEqual(request);
+    return { slot: slots.get(pet.name.replace(/: .*/, '')) as Slot, request };
+  }
+
+  /** Takes an id that was shown. */
+  function noteId(slot: Slot, id: bigint): void {
+    const owner = owners.get(id) ?? slot;
+    const isThere = owner.states().every(({ pet }) => pet?.id === id);
+    const mayReplace = isCounterBack || restored.get(id) === slot;
+    if (owner !== slot && (isThere || !mayReplace)) wrong(`the id ${id} was that of ${owner.name}`);
+    owners.set(id, slot);
+    if (!isCounterBack) top = max(top, id);
+    if (restored.get(id) === slot) floor = max(floor, id);
+  }
+
+  /** One of the ids that were shown last, or one that was not. */
+  const idAt = (index: number) => [...owners.keys()].at(-1 - index) ?? BigInt(index + 1);
+  const afterAt = (index: number) => (index > 2 ? 0n : idAt(index));
+
+  function readAll(
+    found: readonly Pet[],
+    shows: (id: bigint | undefined, request: NewPet) => boolean,
+  ): readonly Happening[] {
+    const shown = new Map<Slot, { id: bigint; request: NewPet }>();
+    for (const pet of found) {
+      const { slot, request } = recognized(pet);
+      if (shown.has(slot)) wrong(`${slot.name} is stored twice`);
+      shown.set(slot, { id: pet.id, request });
+    }
+    return [...slots.values()].map((slot): Happening => [slot, readsPet(shown.get(slot), shows)]);
+  }
+
+  function readPage(found: readonly Pet[], after: bigint, limit: number, status?: PetStatus): readonly Happening[] {
+    const ids = found.map(({ id }) => id);
+    expect(ids, 'in ascending order').toEqual(inOrder(ids));
+    expect(ids.length, 'the length of the page').toBeLessThanOrEqual(limit);
+    const isFull = ids.length === limit;
+    const last = isFull ? (ids.at(-1) as bigint) : LIMITS.id.max;
+    return readAll(found, (id, request) => {
+      if (status !== undefined && request.status !== status) return false;
+      return id === undefined ? after === 0n && !isFull : id > after && id <= last;
+    });
+  }
+
+  const keyAt = (index: number) => keys[index] as (typeof keys)[number];
+
+  /** Each call of the ports, by numbers that say with what. */
+  const calls = {
+    'pets.add'(index: number, variant: number): Call {
+      const slot = slotAt(index, 'Rex');
+      const request = requestOf(slot, variant);
+      return {
+        slot,
+        text: `pets.add "${request.name}"`,
+        run: ({ pets }) => pets.add(request, slot.key && idempotencyOf(request, slot.key)),
+        happened(result: Creation | null, hasFailed) {
+          if (hasFailed) return [[slot, mayCreate(request)]];
+          if (result) expect(recognized(result.pet), 'the pet of the call').toEqual({ slot, request });
+          return [[slot, creates(request, result, isDisturbed)]];
+        },
+      };
+    },
+    'pets.find'(index: number): Call {
+      const id = idAt(index);
+      return {
+        text: `pets.find ${id}`,
+        run: ({ pets }) => pets.find(id),
+        happened(found: Pet | null, hasFailed) {
+          if (hasFailed) return [];
+          if (found) expect(found.id).toBe(id);
+          return readAll(found ? [found] : [], (each) => each === id);
+        },
+      };
+    },
+    'pets.list'(index: number, variant: number, limit: number): Call {
+      const after = afterAt(index);
+      const status = variant === 0 ? undefined : 'sold';
+      return {
+        text: `pets.list after ${after}, limit ${limit}, status ${status}`,
+        run: ({ pets }) => pets.list({ after, limit, status }),
+        happened: (found: readonly Pet[], hasFailed) => (hasFailed ? [] : readPage(found, after, limit, status)),
+      };
+    },
+    'archive.read'(index: number, _: number, limit: number): Call {
+      const after = afterAt(index);
+      return {
+        text: `archive.read after ${after}, limit ${limit}`,
+        run: async ({ archive }) => archive?.read(after, limit) ?? null,
+        happened(found: readonly StoredPet[] | null, hasFailed) {
+          if (hasFailed || found === null) return [];
+          const pets = found.map(({ createdAt, idempotency, ...pet }) => {
+            const { slot, request } = recognized(pet);
+            expect(idempotency, `the key of pet ${pet.id}`).toEqual(slot.key && idempotencyOf(request, slot.key));
+            expect(createdAt, `the time of pet ${pet.id}`).toBe(times.get(pet.id) ?? createdAt);
+            times.set(pet.id, createdAt);
+            return pet;
+          });
+          return readPage(pets, after, limit);
+        },
+      };
+    },
+    'archive.lastId': (): Call => ({
+      text: 'archive.lastId',
+      run: async ({ archive }) => archive?.lastId() ?? null,
+      happened(result: bigint | null, hasFailed) {
+        if (!hasFailed && result !== null && result < top) wrong(`the id ${top} was assigned or skipped`);
+        return [];
+      },
+    }),
+    'keys.add'(index: number, variant: number): Call {
+      const slot = keyAt(index);
+      const record: ApiKey = { ...slot.record, holder: `holder ${variant}` };
+      return {
+        text: `keys.add ${record.id} of ${record.holder}`,
+        run: ({ keys }) => keys.add(record),
+        happened: () => [[slot, addsKey(record)]],
+      };
+    },
+    'keys.find'(index: number): Call {
+      const slot = keyAt(index);
+      return {
+        text: `keys.find ${slot.record.id}`,
+        run: ({ keys }) => keys.find(slot.record.digest),
+        happened: (found: ApiKey | null, hasFailed) => (hasFailed ? [] : [[slot, readsKey(found)]]),
+      };
+    },
+    'keys.list'(index: number, _: number, limit: number): Call {
+      const after = index > 2 ? '' : keyAt(index).record.id;
+      return {
+        text: `keys.list after "${after}", limit ${limit}`,
+        run: ({ keys }) => keys.list({ after, limit }),
+        happened(found: readonly ApiKey[], hasFailed) {
+          if (hasFailed) return [];
+          const ids = found.map(({ id }) => id);
+          expect(ids, 'each once, in ascending order').toEqual([...new Set(ids)].sort());
+          expect(ids.length, 'the length of the page').toBeLessThanOrEqual(limit);
+          const last = ids.length === limit ? (ids.at(-1) as string) : 'g';
+          const shown = keys.filter(({ record: { id } }) => id > after && id <= last);
+          return shown.map((slot) => [slot, readsKey(found.find(({ id }) => id === slot.record.id) ?? null)]);
+        },
+      };
+    },
+    'keys.recordUse'(index: number, at: number): Call {
+      const slot = keyAt(index);
+      return {
+        text: `keys.recordUse ${slot.record.id} at ${at}`,
+        run: ({ keys }) => keys.recordUse(slot.record.id, at),
+        happened: () => [[slot, usesKey(at)]],
+      };
+    },
+    'keys.revoke'(index: number, at: number): Call {
+      const slot = keyAt(index);
+      return {
+        text: `keys.revoke ${slot.record.id} at ${at}`,
+        run: ({ keys }) => keys.revoke(slot.record.id, at),
+        happened: (result: ApiKey | null, hasFailed) => [[slot, revokesKey(at, hasFailed ? undefined : result)]],
+      };
+    },
+  };
+
+  /** Runs a call, and says what happened once all others of the step have ended. */
+  async function runCall(actor: Actor, call: Call) {
+    const opened = actor.opened as Opened;
+    const before = {
+      highest: actor.highest,
+      floor,
+      isNew: call.slot?.states().every(({ pet, left }) => !pet && !left),
+    };
+    const begun = performance.now();
+    count += 1;
+    let result: unknown;
+    const failure = await failureOf(async () => {
+      result = await inTime(() => call.run(opened));
+    }, Infinity);
+    const isSlow = performance.now() - begun > CALL_LIMIT / 2;
+    return { actor, call, before, result, failure, isSlow };
+  }
+  type End = Awaited<ReturnType<typeof runCall>>;
+
+  /** Checks the id of a creation. */
+  function checkId({ actor, call: { slot }, before, result }: End): void {
+    const { pet, created } = result as Creation;
+    const { id } = pet;
+    if (id < 1n || id > LIMITS.id.maxAssigned) wrong(`the id ${id} is out of range`);
+    const least = actor.failing > 0 ? before.floor : max(before.floor, before.highest);
+    if (created && before.isNew && id <= least) wrong(`the id ${id} is not above ${least}`);
+    noteId(slot as Slot, id);
+    if (created && actor.failing === 0) actor.highest = max(actor.highest, id);
+  }
+
+  type Lanes = readonly (readonly { readonly actor: Actor; readonly call: Call }[])[];
+
+  async function open(lanes: Lanes): Promise<void> {
+    for (const { actor } of lanes.flat()) await openedBy(actor);
+  }
+
+  /** Runs the calls of each lane one after the other, and those of different lanes at once. */
+  async function run(lanes: Lanes): Promise<void> {
+    await open(lanes);
+    const running = lanes.map(async (lane) => {
+      const ends: End[] = [];
+      for (const { actor, call } of lane) ends.push(await runCall(actor, call));
+      return ends;
+    });
+    const ends = await Promise.all(running);
+    for (const [index, lane] of ends.entries())
+      for (const { actor, call, failure, result } of lane) {
+        const where = ends.length > 1 ? `  at once, ${'abc'[index]}: ` : '';
+        log.push(`${where}${actor.name}: ${call.text} → ${textOf(failure ?? result)}`);
+      }
+    type Effects = { readonly lanes: Effect<never>[][]; readonly failed: Effect<never>[] };
+    const all = new Map<Possible<never>, Effects>();
+    for (const [index, lane] of ends.entries())
+      for (const { actor, call, failure, result, isSlow } of lane) {
+        const mayFail = isDisturbed || isSlow || (call.slot && actor.failing > 0);
+        if (failure && !(mayFail && DomainError.is(failure))) throw failure;
+        for (const [slot, effect] of call.happened(result as never, failure !== null)) {
+          const effects = all.get(slot as never) ?? { lanes: ends.map(() => []), failed: [] };
+          all.set(slot as never, effects);
+          (failure ? effects.failed : (effects.lanes[index] as unknown[])).push(effect as never);
+        }
+      }
+    for (const [slot, { lanes, failed }] of all) {
+      const before = slot.states().map(textOf).join(', or ');
+      if (!slot.happen(lanes, failed))
+        wrong(`that is impossible: ${(slot as { name?: string }).name ?? 'the API key'} was before: ${before}`);
+    }
+    for (const actor of new Set(ends.flat().map(({ actor, failure }) => failure && actor)))
+      if (actor) actor.failing -= 1;
+    for (const end of ends.flat()) {
+      if (end.failure || !end.result) continue;
+      if (end.call.slot) checkId(end);
+      else if (/^(pets|archive.read)/.test(end.call.text))
+        for (const pet of [end.result as Pet | readonly Pet[]].flat())
+          noteId(slots.get(pet.name.replace(/: .*/, '')) as Slot, pet.id);
+    }
+  }
+
+  async function close(actor: Actor): Promise<void> {
+    const { opened } = actor;
+    if (opened === undefined) return;
+    log.push(`${actor.name} is closed`);
+    actor.opened = undefined;
+    await opened.close();
+    const { ready } = opened;
+    if (ready) expect(await failureOf(() => ready()), 'ready after close').toSatisfy(DomainError.is);
+  }
+
+  /** The archive of a storage that alone is open. */
+  async function archiveOf(actor: Actor) {
+    for (const each of actors) await close(each);
+    return (await openedBy(actor)).archive;
+  }
+
+  const isAt = (slot: Slot, id: bigint) => slot.states().every(({ pet }) => pet?.id === id);
+  const mayBeAt = (slot: Slot, id: bigint) => slot.states().some(({ pet }) => pet && (pet.id ?? id) === id);
+
+  for (const actor of actors.slice(0, 2)) await openedBy(actor);
+
+  return {
+    place,
+    log,
+    calls,
+    actorAt,
+    open,
+    run,
+    close,
+    count: () => count,
+
+    async end(): Promise<void> {
+      await Promise.all(actors.map(({ opened }) => opened?.close()));
+    },
+
+    /** Runs calls that something disturbs, and then waits until all storages work again. */
+    async disturbed(work: () => Promise<void>): Promise<void> {
+      isDisturbed = true;
+      await work();
+      for (const actor of actors) await recover(actor);
+      isDisturbed = false;
+    },
+
+    async deletePet(index: number): Promise<void> {
+      const id = idAt(index);
+      const slot = owners.get(id);
+      if (slot === undefined || !isAt(slot, id)) return;
+      log.push(`an operator deletes pet ${id}, ${slot.name}`);
+      await adapter.deletePet?.(place, id);
+      slot.happen([[deletes(id)]]);
+      times.delete(id);
+    },
+
+    async setCounterBack(): Promise<void> {
+      log.push('an operator sets the counter of ids back');
+      await adapter.setCounterBack?.(place);
+      isCounterBack = true;
+      [floor, top] = [0n, 0n];
+      restored.clear();
+      for (const actor of actors) Object.assign(actor, { failing: FAILING, highest: 0n });
+    },
+
+    async skipIds(actor: Actor, gap: bigint): Promise<void> {
+      const archive = await archiveOf(actor);
+      const to = max(top, floor) + gap;
+      if (archive === undefined) return;
+      log.push(`${actor.name}: archive.skipIds ${to}`);
+      await archive.skipIds(to);
+      [floor, top] = [to, to];
+    },
+
+    /**
+     * Restores pets, the same ones for each number of a batch.
+     *
+     * @param around Begins the call.
+     */
+    async restore(
+      { actor, batch, gap, pets }: { actor: Actor; batch: number; gap: bigint; pets: readonly Restored[] },
+      around: (begin: () => Promise<unknown>) => Promise<unknown> = (begin) => begin(),
+    ): Promise<void> {
+      const archive = await archiveOf(actor);
+      if (archive === undefined) return;
+      const highest = [floor, ...owners.keys()].reduce(max, top);
+      const create = ([key, variant, isTaken]: Restored, index: number): StoredPet => {
+        const slot = slotAt(key, 'Max');
+        const request = requestOf(slot, variant);
+        const id = isTaken && index < owners.size ? idAt(index) : highest + gap * BigInt(index + 1);
+        return { id, ...request, createdAt, ...(slot.key && { idempotency: idempotencyOf(request, slot.key) }) };
+      };
+      const given = batches.get(batch) ?? pets.map(create).toSorted((one, other) => Number(one.id - other.id));
+      batches.set(batch, given);
+      count += 1;
+      let failure: Error | null = null;
+      await around(async () => {
+        failure = await failureOf(() => archive.restore(given));
+      });
+      log.push(`${actor.name}: archive.restore ${textOf(given)} → ${textOf(failure ?? undefined)}`);
+      if (failure && !(isDisturbed && DomainError.is(failure))) throw failure;
+      for (const { createdAt: _, idempotency: __, ...pet } of given) {
+        const { id } = pet;
+        const { slot, request } = recognized(pet);
+        const others = [...slots.values()].filter((other) => other !== slot);
+        const isFree = others.some((other) => isAt(other, id))
+          ? false
+          : !others.some((other) => mayBeAt(other, id)) || undefined;
+        const wasStored = slot.states().some(({ pet }) => pet);
+        const effect = restores(id, request, isFree);
+        restored.set(id, slot);
+        slot.happen(failure ? [] : [[effect]], failure ? [effect] : []);
+        if (!failure && !wasStored && isAt(slot, id)) noteId(slot, id);
+      }
+    },
+  };
+}

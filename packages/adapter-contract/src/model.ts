@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiKey, NewPet } from '@animal-store/domain';
+import type { Creation } from '@animal-store/domain/ports';
+
+/** What a call does to what is stored: the states that may follow, none if its result was impossible. */
+export type Effect<State> = (state: State) => readonly State[];
+
+/** A pet to create, or its idempotency key. Each request of a key has a pet of its own. */
+export interface PetState {
+  /** The id is undefined until a result has shown it. */
+  readonly pet?: { readonly id: bigint | undefined; readonly request: NewPet } | undefined;
+  /** The request whose record may be left although its pet is not stored: by an interrupted creation, or after a deletion. */
+  readonly left?: NewPet | undefined;
+}
+
+/** The record of an API key, or null. */
+export type KeyState = ApiKey | null;
+
+const numbers = new WeakMap<object, number>();
+let numbered = 0;
+
+function numberOf(effect: object): number {
+  const number = numbers.get(effect) ?? numbered++;
+  numbers.set(effect, number);
+  return number;
+}
+
+const toText = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value);
+
+/** What may be stored of a pet or an API key. */
+export interface Possible<State> {
+  states(): readonly State[];
+  /**
+   * Executes calls. A call that has failed may be executed at any later time, once.
+   *
+   * @param lanes Calls of different lanes in any order, those of one lane one after the other.
+   * @returns Whether there is an order in which each could return what it did.
+   */
+  happen(lanes: readonly (readonly Effect<State>[])[], failed?: readonly Effect<State>[]): boolean;
+}
+
+export function possible<State>(first: State): Possible<State> {
+  type Late = ReadonlySet<Effect<State>>;
+  let worlds: { readonly state: State; readonly late: Late }[] = [{ state: first, late: new Set() }];
+
+  return {
+    states: () => worlds.map(({ state }) => state),
+    happen(lanes, failed = []) {
+      const seen = new Set<string>();
+      const next: typeof worlds = [];
+      function explore(state: State, left: typeof lanes, late: Late): void {
+        const name = JSON.stringify([state, left.map(({ length }) => length), [...late].map(numberOf)], toText);
+        if (seen.size === seen.add(name).size) return;
+        if (left.every(({ length }) => length === 0)) next.push({ state, late });
+        for (const [index, [effect, ...others]] of left.entries())
+          for (const each of effect?.(state) ?? []) explore(each, left.with(index, others), late);
+        for (const effect of late)
+          for (const each of effect(state)) explore(each, left, new Set([...late].filter((other) => other !== effect)));
+      }
+      for (const { state, late } of worlds) explore(state, lanes, new Set([...late, ...failed]));
+      if (next.length > 0) worlds = next;
+      return next.length > 0;
+    },
+  };
+}
+
+/** @param mayRepeat Whether a request of this call may have been repeated: then the first one may have stored the pet. */
+export const creates =
+  (request: NewPet, result: Creation | null, mayRepeat: boolean): Effect<PetState> =>
+  (state) => {
+    const { pet, left } = state;
+    if (result === null) return (pet?.request ?? left ?? request) === request ? [] : [state];
+    const { id } = result.pet;
+    if (pet === undefined) return result.created || mayRepeat ? [{ pet: { id, request }, left: request }] : [];
+    const isRight = pet.request === request && (!result.created || mayRepeat) && (pet.id ?? id) === id;
+    return isRight ? [{ ...state, pet: { id, request } }] : [];
+  };
+
+/** A creation that has failed: a record of its key may be left without its pet. */
+export const mayCreate =
+  (request: NewPet): Effect<PetState> =>
+  (state) =>
+    state.pet ? [state] : [{ pet: { id: undefined, request }, left: request }, { left: request }];
+
+/** @param isShown Whether the read shows a pet with this id, which may be unknown. */
+export const readsPet =
+  (
+    found: { readonly id: bigint; readonly request: NewPet } | undefined,
+    isShown: (id: bigint | undefined, request: NewPet) => boolean,
+  ): Effect<PetState> =>
+  (state) => {
+    const { pet } = state;
+    if (found === undefined) return pet && isShown(pet.id, pet.request) ? [] : [state];
+    return pet?.request === found.request && (pet.id ?? found.id) === found.id ? [{ ...state, pet: found }] : [];
+  };
+
+export const deletes =
+  (id: bigint): Effect<PetState> =>
+  (state) => [state.pet?.id === id ? { left: state.left } : state];
+
+/** @param isFree Whether no other pet has the id; undefined if that is unknown. */
+export const restores =
+  (id: bigint, request: NewPet, isFree: boolean | undefined): Effect<PetState> =>
+  (state) => {
+    if (state.pet || isFree === false) return [state];
+    const stored = { pet: { id, request }, left: request };
+    return isFree === undefined || state.left !== undefined ? [stored, state] : [stored];
+  };
+
+export const addsKey =
+  (key: ApiKey): Effect<KeyState> =>
+  (state) => [state ?? key];
+
+export const readsKey =
+  (found: ApiKey | null): Effect<KeyState> =>
+  (state) =>
+    isDeepStrictEqual(found, state) ? [state] : [];
+
+/** @param result Undefined if the call has failed. */
+export const revokesKey =
+  (at: number, result: ApiKey | null | undefined): Effect<KeyState> =>
+  (state) => {
+    const next = state && { ...state, revokedAt: state.revokedAt ?? at };
+    return result === undefined || isDeepStrictEqual(result, next) ? [next] : [];
+  };
+
+export const usesKey =
+  (at: number): Effect<KeyState> =>
+  (state) => [state && { ...state, lastUsedAt: at }];
