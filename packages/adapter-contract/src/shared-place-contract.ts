@@ -3,7 +3,8 @@ import { PET_STATUSES } from '@animal-store/domain';
 import type { Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { expectBothKept } from './api-key-repository-contract.ts';
-import { atOnce } from './calls.ts';
+import { atOnce, patiently } from './calls.ts';
+import { recovered } from './interruption.ts';
 import { added, apiKey, everyPage, idempotencyOf, inOrderOfIds, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
@@ -96,6 +97,24 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
 
   test('keep each use of an API key by one, and each revocation by the other', async ({ both: [one, other] }) => {
     await expectBothKept(one.keys, other.keys);
+  });
+
+  test('keep a revocation by one of eight that all record uses, and the last use', async ({ place, both }) => {
+    const others = await atOnce(6, () => opened(adapter, place));
+    await Promise.all(others.map((storage) => recovered(storage)));
+    for (let round = 0; round < 10; round += 1) {
+      const record = apiKey();
+      await both[0].keys.add(record);
+      const uses = [...both, ...others].map(async ({ keys }, index) => {
+        for (let at = 1; at <= 10; at += 1) await patiently(() => keys.recordUse(record.id, 100 * index + at));
+      });
+      const revoked = await patiently(() => both[1].keys.revoke(record.id, 5));
+      await Promise.all(uses);
+      const found = await both[0].keys.find(record.digest);
+      expect(found).toMatchObject({ ...record, revokedAt: 5, lastUsedAt: expect.any(Number) });
+      expect((found?.lastUsedAt ?? 0) % 100, 'the last of ten uses, by one of eight').toBe(10);
+      expect(revoked).toMatchObject({ ...record, revokedAt: 5, lastUsedAt: revoked?.lastUsedAt });
+    }
   });
 
   test('agree on the time of a revocation that both are given at once with different times', async ({ both }) => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import { unavailable } from '@animal-store/domain/ports';
@@ -196,6 +197,19 @@ export const KEY_BUGS: Bugs = {
         () => key,
         () => key && { ...key, revokedAt: null },
       );
+    }),
+  },
+  'A revocation gives up after three conflicts, and returns as if it were stored': {
+    foundBy: 'keep a revocation by one of eight that all record uses, and the last use',
+    change: ofKeys('revoke', (revoke, { keys, ready }) => async (id, at) => {
+      const read = async () => (await keys.list({ after: idBefore(id), limit: 1 })).find((record) => record.id === id);
+      for (let conflicts = 0; conflicts < 3; conflicts += 1) {
+        const before = await read();
+        await ready();
+        if (isDeepStrictEqual(await read(), before)) return revoke(id, at);
+      }
+      const record = await read();
+      return record ? { ...record, revokedAt: record.revokedAt ?? at } : null;
     }),
   },
   'A revocation is written without a condition': {
