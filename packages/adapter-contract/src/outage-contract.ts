@@ -101,6 +101,7 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
       return inEach(adapter, breaks, async (interruption, _, index) => {
         await interruption.begin();
         const proxy = proxyOf(interruption.place);
+        const other = await opened(adapter, interruption.place);
         const breakAll = () => {
           proxy.cut();
           // New connections work at once: an adapter may be tempted to try again.
@@ -108,8 +109,9 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
         };
         const breakOne = (reset: () => void) => reset();
         for (let chunks = index + 1, isMet = true; isMet; chunks += breaks.length) {
-          isMet = await expectRightIfDisturbed(interruption, proxy, { chunks, known: 10 * chunks, disturb: breakAll });
-          await expectRightIfDisturbed(interruption, proxy, { chunks, known: 10 * chunks + 5, disturb: breakOne });
+          const known = 10 * chunks;
+          isMet = await expectRightIfDisturbed(interruption, proxy, { chunks, known, other, disturb: breakAll });
+          await expectRightIfDisturbed(interruption, proxy, { chunks, known: known + 5, disturb: breakOne });
         }
       });
     });
@@ -251,6 +253,8 @@ interface Disturbance {
   readonly chunks: number;
   /** The index of two API keys that are added for it. */
   readonly known: number;
+  /** Another storage at the place, which creates a pet in the same moment: each may take the other's work for its own. */
+  readonly other?: Storage;
   /** @param reset Resets the connection on which the last chunk passed. */
   disturb(reset: () => void, ended: Promise<unknown>): void | Promise<void>;
 }
@@ -263,14 +267,22 @@ interface Disturbance {
 async function expectRightIfDisturbed<Place>(
   { storage, calls }: Interruption<Place>,
   proxy: TcpProxy,
-  { chunks, known, disturb }: Disturbance,
+  { chunks, known, other, disturb }: Disturbance,
 ): Promise<boolean> {
   let isMet = false;
   for (const index of [known, known + 1]) await patiently(calls.writes(storage, index)['keys.add']);
   const revoked = calls.writes(storage, known);
   for (const name of ['keys.recordUse', 'keys.revoke'] as const) await patiently(revoked[name]);
-  for (const [name, call] of Object.entries(everyCall(storage, calls, known + 1))) {
-    await recovered(storage);
+  const each = other ? [storage, other] : [storage];
+  /** All of them at once. */
+  async function create() {
+    const creations = each.map((storage) => calls.writes(storage)['pets.add with an idempotency key']());
+    await Promise.allSettled(creations);
+    await Promise.all(creations);
+  }
+  const all = { ...everyCall(storage, calls, known + 1), 'pets.add by each': create };
+  for (const [name, call] of Object.entries(all)) {
+    for (const storage of each) await recovered(storage);
     // At once, so that a pool has several open connections.
     await Promise.all(Object.values(calls.reads(storage)).map((call) => patiently(call)));
     const amid = proxy.afterChunks(chunks);

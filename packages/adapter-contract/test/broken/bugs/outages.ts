@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
-import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { StorageMisconfigured, type StoredPet, unavailable } from '@animal-store/domain/ports';
 import { type CopiedStorage, openStorage } from '../adapter.ts';
 import { type Bug, type Bugs, type Change, CREDENTIALS, locked, ofKeys, ofPets } from './bug.ts';
 
@@ -117,6 +117,30 @@ export const OUTAGE_BUGS: Bugs = {
     foundBy: 'ends every call within 2.5 seconds, is unavailable or finds all that exists, and closes within 5 seconds',
     outage: 'slow',
     change: ofPets('find', (find) => (id) => find(id).catch(() => find(id))),
+  },
+  'A counter of ids that has the wanted value after a lost response counts as raised by this storage': {
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
+    message: /pets.add by each: .*another pet with this id/,
+    change(storage, url) {
+      const { archive, place } = storage;
+      const own = crypto.randomUUID();
+      async function reserve(): Promise<bigint> {
+        const last = await archive.lastId();
+        const isOwn = await place
+          .raiseCounter(last, last + 1n)
+          .catch(async () => (await archive.lastId()) === last + 1n);
+        return isOwn ? last + 1n : reserve();
+      }
+      const add: Change = ofPets('add', () => async (pet, idempotency) => {
+        const isEarlier = ({ idempotency: its }: StoredPet) => idempotency && its?.key === idempotency.key;
+        const earlier = (await archive.read(0n, 5_000)).find(isEarlier);
+        if (earlier) return { pet: { id: earlier.id, ...pet }, created: false };
+        const id = await locked(own, reserve);
+        await archive.restore([{ id, ...pet, createdAt: Date.now(), ...(idempotency && { idempotency }) }]);
+        return { pet: { id, ...pet }, created: true };
+      });
+      return add(storage, url);
+    },
   },
   'A creation without a key is repeated when a connection breaks': {
     foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
