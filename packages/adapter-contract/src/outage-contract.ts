@@ -152,7 +152,7 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
         for (const failure of failures) expectUnavailable('a call', failure, storage);
         if (passes) expectMayPass(failures);
         await end();
-        for (const each of [storage, opening]) await recovered(each);
+        for (const each of [storage, opening]) await recovered(each, RECOVERY_LIMIT, passes);
         // One after the other: fewer may fail slowly than a pool has connections.
         const tries = { left: 3 };
         for (const write of many) await allRight({ 'keys.add': write['keys.add'] }, tries);

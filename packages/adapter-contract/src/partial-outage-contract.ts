@@ -53,7 +53,7 @@ async function expectRightWithoutPart<Place>(
   expect(isTrue, '`ready` fails if another call is unavailable').toBe(true);
 
   const expectWorks = async (used: Storage, limit?: number) => {
-    await recovered(used, limit);
+    await recovered(used, limit, passes);
     await allRight(calls.reads(used, 2 * COUNT));
     for (let count = 0; count < FEW; count += 1)
       for (const [name, write] of Object.entries(calls.writes(used))) await allRight({ [name]: write });
@@ -69,5 +69,7 @@ async function expectRightWithoutPart<Place>(
     await takeOver(', opened then', await opened(adapter, place));
   }
   await end();
-  for (const each of [storage, opening]) await expectWorks(each);
+  // What was away may join later.
+  const starting = await opened(adapter, place);
+  for (const each of [storage, opening, starting]) await expectWorks(each);
 }

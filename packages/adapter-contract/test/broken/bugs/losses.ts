@@ -156,6 +156,20 @@ export const LOSS_BUGS: Bugs = {
       };
     },
   },
+  'A partition that joins again is taken for a wrong setting': {
+    foundBy: PARTIAL,
+    message: /a partition: a StorageMisconfigured although the outage will pass/,
+    change({ ready }, url) {
+      let left = 0;
+      return {
+        async ready() {
+          if (placeAt(url).isPartAway) left = 3;
+          else if (--left >= 0) throw unavailable(new StorageMisconfigured('the cluster is not active'));
+          await ready();
+        },
+      };
+    },
+  },
   'A storage that was opened while a partition was away never finds it': {
     foundBy: PARTIAL,
     message: /a partition: .* unavailable/,
