@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { test } from 'vitest';
 import { beginSequence, type Restored, type Sequence } from './model-sequence.ts';
@@ -12,9 +13,7 @@ const MAX_STEPS = 80;
 /** After so many calls no shorter sequence is looked for. */
 const MAX_CALLS = 6_000;
 
-const LATE = 'responses are no longer late';
-
-/** How late they are, in milliseconds: a call has time for several. */
+/** How late a response is, in milliseconds: a call has time for several. */
 const DELAY = 100;
 
 type Step = (sequence: Sequence) => Promise<void>;
@@ -36,7 +35,7 @@ const WEIGHTS = {
   'keys.find': 3,
   'keys.list': 2,
   'keys.recordUse': 2,
-  'keys.revoke': 2,
+  'keys.revoke': 1,
 } satisfies Record<keyof Sequence['calls'], number>;
 
 /** The calls of the ports, by storages, and what operators and networks do meanwhile. */
@@ -77,41 +76,48 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
     actor: fc.nat(2),
     batch: fc.nat(1),
     gap: fc.constantFrom(1n, 2n, 300n, 5n * 10n ** 9n),
-    pets: fc.array(fc.tuple(index, fc.nat(1), fc.boolean()) as fc.Arbitrary<Restored>, { minLength: 1, maxLength: 6 }),
+    pets: fc.array(fc.tuple(index, fc.nat(2), fc.boolean()) as fc.Arbitrary<Restored>, { minLength: 1, maxLength: 6 }),
   });
   const breaks = fc.record({
     chunks: fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 9),
-    way: fc.constantFrom('one connection breaks', 'all connections break'),
+    isOne: fc.boolean(),
   });
 
-  /** Disturbs calls after so many chunks of them. New connections work at once. */
+  /** Breaks connections after so many chunks of calls. New ones work at once. */
   async function disturb(
-    sequence: Sequence,
-    { chunks, way }: { chunks: number; way: string },
+    { place, log }: Sequence,
+    { chunks, isOne }: { chunks: number; isOne: boolean },
     begin: () => Promise<unknown>,
   ): Promise<void> {
-    const proxy = proxyOf?.(sequence.place as Place) as TcpProxy;
-    sequence.log.push(`after ${chunks} chunks of what follows, ${way}:`);
+    const proxy = proxyOf?.(place as Place) as TcpProxy;
+    log.push(`after ${chunks} chunks of what follows, ${isOne ? 'one connection breaks' : 'all connections break'}:`);
     const over = new AbortController();
     const amid = proxy.afterChunks(chunks, over.signal).catch(() => null);
-    if (way === LATE) proxy.delayResponses(DELAY);
     const ended = begin();
-    ended.catch(() => {});
-    const reset = await Promise.race([
-      amid,
-      ended.then(
-        () => null,
-        () => null,
-      ),
-    ]);
+    const reset = await Promise.race([amid, ended.catch(() => null)]);
     over.abort();
-    if (way === LATE) proxy.delayResponses(0);
-    else if (way === 'one connection breaks') reset?.();
-    else {
+    if (isOne && typeof reset === 'function') reset();
+    if (!isOne) {
       proxy.cut();
       proxy.pass();
     }
     await ended;
+  }
+
+  /** Runs the first lane, and the others while its response is on its way. */
+  async function runInFlight({ place, open, run }: Sequence, lanes: Parameters<Sequence['run']>[0]): Promise<void> {
+    const proxy = proxyOf?.(place as Place);
+    await open(lanes);
+    if (proxy === undefined) return run(lanes);
+    proxy.delayResponses(DELAY);
+    const over = new AbortController();
+    // A read may be shared, and send nothing.
+    const sent = Promise.race([proxy.afterChunks(2, over.signal), sleep(DELAY)]).catch(() => {});
+    await run(
+      lanes,
+      sent.then(() => proxy.delayResponses(0)),
+    );
+    over.abort();
   }
 
   /** What a client does whose call has failed. */
@@ -141,7 +147,7 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
     },
     {
       weight: 1,
-      arbitrary: fc.tuple(fc.nat(2), fc.constantFrom(1n, 5n, 300n)).map(
+      arbitrary: fc.tuple(fc.nat(2), fc.constantFrom(-5n, 1n, 5n, 300n)).map(
         ([actor, gap]) =>
           (sequence) =>
             sequence.skipIds(sequence.actorAt(actor), gap),
@@ -151,25 +157,50 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
   if (deletePet) ways.push({ weight: 8, arbitrary: index.map((each) => (sequence) => sequence.deletePet(each)) });
   if (setCounterBack) ways.push({ weight: 3, arbitrary: fc.constant((sequence) => sequence.setCounterBack()) });
   if (expire) ways.push({ weight: 1, arbitrary: fc.constant(async ({ place }) => expire(place as Place)) });
+  const change = callOf(/^keys.(recordUse|revoke)/);
+  // What a storage has read, or reads, another one changes.
+  ways.push({
+    weight: 10,
+    arbitrary: fc
+      .tuple(
+        fc.oneof(
+          fc.tuple(callOf(/^pets.(find|list)/), callOf(/^pets.add/), fc.constant(4)),
+          fc.tuple(callOf(/^keys.(find|list)/), callOf(/^keys.add/), index),
+          fc.tuple(callOf(/^keys.(find|list)/), change, index),
+        ),
+        fc.boolean(),
+      )
+      .map(([[read, write, index], isReopened]) => async (sequence) => {
+        const again = { ...read, index };
+        if (write.name !== 'pets.add' && write.name !== 'keys.add')
+          await sequence.run(lanesOf(sequence, [[{ ...write, index, name: 'keys.add' }]]));
+        const [first = [], others = []] = lanesOf(sequence, [[again], [{ ...write, index }, again]]);
+        if (!isReopened) return runInFlight(sequence, [first, others]);
+        await sequence.run([first]);
+        await sequence.close(sequence.actorAt(read.actor));
+        await sequence.run([others]);
+      }),
+  });
+  ways.push({
+    weight: 4,
+    arbitrary: fc
+      .tuple(change, change, callOf(/^keys.add/))
+      .map(([one, other, { index, ...add }]) => async (sequence) => {
+        const lanes = [[{ ...one, index }], [{ ...other, index }]];
+        await sequence.run(lanesOf(sequence, [[{ index, ...add }]]));
+        await sequence.run(lanesOf(sequence, lanes));
+      }),
+  });
   if (proxyOf) {
     ways.push({
       weight: 10,
-      arbitrary: fc.tuple(fc.oneof(one, one, lanes), breaks).map(([planned, way]) => async (sequence) => {
-        const lanes = lanesOf(sequence, planned);
-        await sequence.open(lanes);
-        await sequence.disturbed(() => disturb(sequence, way, () => sequence.run(lanes)));
-        await repeat(sequence, planned);
-      }),
-    });
-    ways.push({
-      weight: 6,
       arbitrary: fc
-        .tuple(call, call, fc.integer({ min: 1, max: 6 }))
-        .map(([first, other, chunks]) => async (sequence) => {
-          // The first is still in flight when it is made again.
-          const lanes = lanesOf(sequence, [[first], [{ ...other, index: first.index }, first]]);
+        .tuple(fc.oneof(one, lanes, many(callOf(/pets.add/))), breaks)
+        .map(([planned, way]) => async (sequence) => {
+          const lanes = lanesOf(sequence, planned);
           await sequence.open(lanes);
-          await disturb(sequence, { chunks, way: LATE }, () => sequence.run(lanes));
+          await sequence.disturbed(() => disturb(sequence, way, () => sequence.run(lanes)));
+          await repeat(sequence, planned);
         }),
     });
     ways.push({

@@ -7,7 +7,7 @@ import {
   type Pet,
   type PetStatus,
 } from '@animal-store/domain';
-import type { Creation, Ports, Storage, StoredPet } from '@animal-store/domain/ports';
+import { type Creation, fingerprint, type Ports, type Storage, type StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { CALL_LIMIT, failureOf, inTime, patiently } from './calls.ts';
 import { recovered } from './interruption.ts';
@@ -28,7 +28,7 @@ import {
   usesKey,
 } from './model.ts';
 import { openInAnotherProcess } from './other-process.ts';
-import { apiKey, idempotencyOf, rex } from './samples.ts';
+import { apiKey, rex } from './samples.ts';
 import type { StorageUnderTest } from './storage-under-test.ts';
 
 /** So many steps of a storage may fail to create once an operator has set the counter of ids back. */
@@ -72,18 +72,21 @@ export type Restored = readonly [key: number, variant: number, isTaken: boolean]
 
 export type Sequence = Awaited<ReturnType<typeof beginSequence>>;
 
-/** Other holders and keys than the first have the same characters, some of them in another case. */
+/** The keys of one holder have the same hash, as Java makes it. */
 const KEYS: readonly IdempotencyKey[] = [
-  { holder: 'the zoo', key: 'k' },
-  { holder: '', key: 'k' },
-  { holder: 'the zoo', key: 'K' },
+  { holder: 'the zoo', key: 'Aa' },
+  { holder: '', key: 'Aa' },
+  { holder: 'the zoo', key: 'BB' },
 ];
 
 /** Ids of API keys, which as doubles are the same, or differ in the last digit alone. */
 const KEY_IDS = ['9007199254740c0f', '9007199254740c10', '9007199254740c1f', '0000000000000001', 'ffffffffffffffff'];
 
-/** What the names of the two requests of an idempotency key end with. */
-const ENDS = ['a é', 'b e\u0301'];
+/** What the names of the requests of an idempotency key end with. */
+const ENDS = ['a é', 'b e\u0301', 'of an earlier version'];
+
+/** Another version may have made another fingerprint. */
+const fingerprintOf = (request: NewPet) => (request.name.endsWith('version') ? 'earlier' : fingerprint(request));
 
 const max = (one: bigint, other: bigint) => (one > other ? one : other);
 const inOrder = (ids: readonly bigint[]) => ids.toSorted((one, other) => Number(one - other));
@@ -167,6 +170,8 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     return slotOf(key ? `${key.key} of ${key.holder || 'nobody'}` : `${name} ${made++}`, key);
   };
 
+  const idempotencyWith = ({ key }: Slot, request: NewPet) => key && { ...key, fingerprint: fingerprintOf(request) };
+
   function requestOf({ name }: Slot, variant: number): NewPet {
     const request = rex({ name: `${name}: ${ENDS[variant]}`, status: variant === 0 ? 'sold' : undefined });
     const known = requests.get(request.name) ?? request;
@@ -191,8 +196,8 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     if (restored.get(id) === slot) floor = max(floor, id);
   }
 
-  /** One of the ids that were shown last, or one that was not. */
-  const idAt = (index: number) => [...owners.keys()].at(-1 - index) ?? BigInt(index + 1);
+  /** One of the ids that were shown last, or one that may be next. */
+  const idAt = (index: number) => (index > 3 ? top + 1n : ([...owners.keys()].at(-1 - index) ?? BigInt(index + 1)));
   const afterAt = (index: number) => (index > 2 ? 0n : idAt(index));
 
   function readAll(
@@ -230,7 +235,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       return {
         slot,
         text: `pets.add "${request.name}"`,
-        run: ({ pets }) => pets.add(request, slot.key && idempotencyOf(request, slot.key)),
+        run: ({ pets }) => pets.add(request, idempotencyWith(slot, request)),
         happened(result: Creation | null, hasFailed) {
           if (hasFailed) return [[slot, mayCreate(request)]];
           if (result) expect(recognized(result.pet), 'the pet of the call').toEqual({ slot, request });
@@ -268,7 +273,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
           if (hasFailed || found === null) return [];
           const pets = found.map(({ createdAt, idempotency, ...pet }) => {
             const { slot, request } = recognized(pet);
-            expect(idempotency, `the key of pet ${pet.id}`).toEqual(slot.key && idempotencyOf(request, slot.key));
+            expect(idempotency, `the key of pet ${pet.id}`).toEqual(idempotencyWith(slot, request));
             expect(createdAt, `the time of pet ${pet.id}`).toBe(times.get(pet.id) ?? createdAt);
             times.set(pet.id, createdAt);
             return pet;
@@ -372,10 +377,15 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     for (const { actor } of lanes.flat()) await openedBy(actor);
   }
 
-  /** Runs the calls of each lane one after the other, and those of different lanes at once. */
-  async function run(lanes: Lanes): Promise<void> {
+  /**
+   * Runs the calls of each lane one after the other, and those of different lanes at once.
+   *
+   * @param gate Other lanes than the first wait for it.
+   */
+  async function run(lanes: Lanes, gate?: Promise<unknown>): Promise<void> {
     await open(lanes);
-    const running = lanes.map(async (lane) => {
+    const running = lanes.map(async (lane, index) => {
+      if (index > 0) await gate;
       const ends: End[] = [];
       for (const { actor, call } of lane) ends.push(await runCall(actor, call));
       return ends;
@@ -478,11 +488,11 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
     async skipIds(actor: Actor, gap: bigint): Promise<void> {
       const archive = await archiveOf(actor);
-      const to = max(top, floor) + gap;
+      const to = max(0n, max(top, floor) + gap);
       if (archive === undefined) return;
       log.push(`${actor.name}: archive.skipIds ${to}`);
       await archive.skipIds(to);
-      [floor, top] = [to, to];
+      [floor, top] = [max(floor, to), max(top, to)];
     },
 
     /**
@@ -501,7 +511,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         const slot = slotAt(key, 'Max');
         const request = requestOf(slot, variant);
         const id = isTaken && index < owners.size ? idAt(index) : highest + gap * BigInt(index + 1);
-        return { id, ...request, createdAt, ...(slot.key && { idempotency: idempotencyOf(request, slot.key) }) };
+        return { id, ...request, createdAt, ...(slot.key && { idempotency: idempotencyWith(slot, request) }) };
       };
       const given = batches.get(batch) ?? pets.map(create).toSorted((one, other) => Number(one.id - other.id));
       batches.set(batch, given);

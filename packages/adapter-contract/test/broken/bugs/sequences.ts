@@ -1,13 +1,15 @@
 import type { ApiKey, Pet } from '@animal-store/domain';
 import type { Idempotency } from '@animal-store/domain/ports';
 import { placeAt } from '../engine.ts';
-import { type Bugs, both, ofKeys, ofPets } from './bug.ts';
+import { type Bugs, both, ofArchive, ofKeys, ofPets } from './bug.ts';
 
 const foundBy = 'is right in any sequence of calls';
 
 /** The members of this module are those of all storages of a process, by the URLs of their places. */
 const pairs = new Map<string, { readonly id: bigint; readonly fingerprint: string }>();
+const keysAtClose = new Map<string, Map<string, ApiKey>>();
 const idsAtClose = new Map<string, bigint>();
+const interrupted = new Map<string, ReadonlySet<bigint>>();
 
 const nameOf = (url: string, { holder, key }: Idempotency) => JSON.stringify([url, holder, key]);
 
@@ -24,6 +26,31 @@ export const SEQUENCE_BUGS: Bugs = {
       if (creation) pairs.set(nameOf(url, key), { id: creation.pet.id, fingerprint: key.fingerprint });
       return creation;
     }),
+  },
+  'API keys that a storage has found are still so when it is opened again': {
+    foundBy,
+    change(storage, url) {
+      const kept = keysAtClose.get(url) ?? new Map<string, ApiKey>();
+      const found = new Map<string, ApiKey>();
+      const { close } = storage;
+      const changed = both(
+        ofKeys('find', (find) => async (digest) => {
+          const key = kept.get(digest) ?? (await find(digest));
+          kept.delete(digest);
+          if (key !== null) found.set(digest, key);
+          return key;
+        }),
+        ofKeys('revoke', (revoke) => (id, at) => revoke(id, at).finally(() => kept.clear())),
+        ofKeys('recordUse', (record) => (id, at) => record(id, at).finally(() => kept.clear())),
+      );
+      return {
+        ...changed(storage, url),
+        close() {
+          keysAtClose.set(url, found);
+          return close();
+        },
+      };
+    },
   },
   'A storage that is opened again goes on after the last id that it has assigned, although others were skipped': {
     foundBy,
@@ -90,6 +117,23 @@ export const SEQUENCE_BUGS: Bugs = {
         return creation;
       });
       return add(storage, url);
+    },
+  },
+  'A restore that failed is taken for whole by a storage that is opened then': {
+    foundBy,
+    change(storage, url) {
+      const skipped = interrupted.get(url);
+      const changed = ofArchive('restore', (restore) => async (stored) => {
+        const ids = new Set(stored.map(({ id }) => id));
+        for (const pet of stored) {
+          if (skipped?.has(pet.id)) continue;
+          await restore([pet]).catch((failure) => {
+            interrupted.set(url, ids);
+            throw failure;
+          });
+        }
+      });
+      return changed(storage, url);
     },
   },
 };
