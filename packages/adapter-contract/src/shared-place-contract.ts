@@ -86,13 +86,28 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
     for (const id of seen) expect(stored).toContain(id);
   });
 
-  test('show an API key that the other has added or revoked at once', async ({ both: [one, other] }) => {
-    const record = apiKey();
-    expect(await other.keys.find(record.digest)).toBeNull();
-    await one.keys.add(record);
-    expect(await other.keys.find(record.digest)).toStrictEqual(record);
-    await one.keys.revoke(record.id, 5);
-    expect(await other.keys.find(record.digest)).toStrictEqual({ ...record, revokedAt: 5 });
+  test('show an API key that the other has added or revoked at once, beside creations', async ({ both }) => {
+    const [one, other] = both;
+    let isOver = false;
+    const createMany = async (index: number) => {
+      for (; !isOver; await nextTurn()) await patiently(() => added((both[index % 2] as Storage).pets));
+    };
+    // A replica lags if it has much to do.
+    const creations = atOnce(30, createMany);
+    try {
+      for (let round = 0; round < 30; round += 1) {
+        const record = apiKey();
+        const find = () => patiently(() => other.keys.find(record.digest));
+        expect(await find()).toBeNull();
+        await patiently(() => one.keys.add(record));
+        expect(await find()).toStrictEqual(record);
+        await patiently(() => one.keys.revoke(record.id, 5));
+        expect(await find()).toStrictEqual({ ...record, revokedAt: 5 });
+      }
+    } finally {
+      isOver = true;
+      await creations;
+    }
   });
 
   test('keep each use of an API key by one, and each revocation by the other', async ({ both: [one, other] }) => {

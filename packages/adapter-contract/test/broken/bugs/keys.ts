@@ -3,10 +3,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import { unavailable } from '@animal-store/domain/ports';
-import { type Bugs, both, type Change, locked, ofKeys } from './bug.ts';
+import { type Bugs, both, type Change, locked, ofKeys, ofPets } from './bug.ts';
 
 /** The API keys that a storage changes, by their ids. */
 const changing = new Set<string>();
+
+/** How many creations are in flight. */
+let creations = 0;
+
+/** Until when a replica does not see the revocations of some API keys. */
+const unseen = new Map<string, number>();
 
 /** Caches the keys that are found, until the same storage revokes one. */
 const cachedKeys: Change = (storage, url) => {
@@ -211,6 +217,26 @@ export const KEY_BUGS: Bugs = {
       const record = await read();
       return record ? { ...record, revokedAt: record.revokedAt ?? at } : null;
     }),
+  },
+  'Searches go to a replica that lags beside ten creations': {
+    foundBy: 'show an API key that the other has added or revoked at once, beside creations',
+    change: both(
+      ofPets('add', (add) => (...given) => {
+        creations += 1;
+        return add(...given).finally(() => {
+          creations -= 1;
+        });
+      }),
+      ofKeys('revoke', (revoke) => async (id, at) => {
+        const record = await revoke(id, at);
+        if (creations > 10) unseen.set(id, Date.now() + 50);
+        return record;
+      }),
+      ofKeys('find', (find) => async (digest) => {
+        const record = await find(digest);
+        return record && Date.now() < (unseen.get(record.id) ?? 0) ? { ...record, revokedAt: null } : record;
+      }),
+    ),
   },
   'A revocation is written without a condition': {
     foundBy: 'agree on the time of a revocation that both are given at once with different times',
