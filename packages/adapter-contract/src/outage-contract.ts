@@ -273,20 +273,16 @@ async function expectRightIfDisturbed<Place>(
   for (const index of [known, known + 1]) await patiently(calls.writes(storage, index)['keys.add']);
   const revoked = calls.writes(storage, known);
   for (const name of ['keys.recordUse', 'keys.revoke'] as const) await patiently(revoked[name]);
-  const each = other ? [storage, other] : [storage];
-  /** All of them at once. */
-  async function create() {
-    const creations = each.map((storage) => calls.writes(storage)['pets.add with an idempotency key']());
-    await Promise.allSettled(creations);
-    await Promise.all(creations);
-  }
-  const all = { ...everyCall(storage, calls, known + 1), 'pets.add by each': create };
-  for (const [name, call] of Object.entries(all)) {
-    for (const storage of each) await recovered(storage);
+  const steps: Calls[] = Object.entries(everyCall(storage, calls, known + 1)).map(([name, call]) => ({ [name]: call }));
+  const create = (caller: Storage) => calls.writes(caller)['pets.add with an idempotency key'];
+  if (other) steps.push({ 'pets.add by one': create(storage), 'pets.add by the other': create(other) });
+  for (const step of steps) {
+    for (const each of other ? [storage, other] : [storage]) await recovered(each);
     // At once, so that a pool has several open connections.
     await Promise.all(Object.values(calls.reads(storage)).map((call) => patiently(call)));
     const amid = proxy.afterChunks(chunks);
-    const ended = rightOrUnavailable({ [`after ${chunks} chunks: ${name}`]: call }, storage);
+    const named = Object.entries(step).map(([name, call]) => [`after ${chunks} chunks: ${name}`, call] as const);
+    const ended = rightOrUnavailable(Object.fromEntries(named), storage);
     const reset = await Promise.race([ended.then(() => null), amid]);
     isMet ||= reset !== null;
     await disturb(reset ?? (() => {}), ended);
