@@ -269,6 +269,8 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
         await using right = await adapter.open(place);
         await recovered(right);
         for (const wrong of await misconfiguredPlaces(place)) await expectMisconfigured(adapter, wrong);
+        await using another = await adapter.open(place);
+        for (const each of [right, another]) await recovered(each);
       });
     });
   }

@@ -67,18 +67,26 @@ export interface Options {
   readonly replacesSilentConnections?: boolean;
   readonly closesFailedConnections?: boolean;
   readonly sharesSessions?: boolean;
+  readonly remembersFailures?: boolean;
 }
 
 /** The URLs of the storages that are open. */
 const sessions = new Set<URL>();
 
+/** Servers for which a URL had no password. */
+const failed = new Set<string>();
+
 /** Opens a storage at the place of a URL. */
 export function openStorage(text: string, options: Options = {}): CopiedStorage {
-  const { replacesSilentConnections = true, closesFailedConnections = true, sharesSessions = false } = options;
+  const { replacesSilentConnections = true, closesFailedConnections = true } = options;
+  const { sharesSessions = false, remembersFailures = false } = options;
   if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
   const url = new URL(text);
-  if (url.password === '' && !(sharesSessions && [...sessions].some(({ host }) => host === url.host)))
+  const hasSession = sharesSessions && [...sessions].some(({ host }) => host === url.host);
+  if ((url.password === '' && !hasSession) || (remembersFailures && failed.has(url.host))) {
+    failed.add(url.host);
     throw new StorageMisconfigured('the URL must have a password');
+  }
   const isTimeout = (failure: unknown) => (failure as Error).name === 'TimeoutError';
   const { call, close } = createResource<Connection>({
     open: () => connectTo(url, closesFailedConnections),
