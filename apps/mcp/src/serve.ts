@@ -26,8 +26,12 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
   const { storage, description, warnings } = await openStorage(await readNamedStorage(process.env));
   for (const warning of warnings) writeMessage(warning);
   const catalogue = createCatalogue(storage.pets);
-  // Messages that are dropped: one line each. The SDK reports those to the server, too.
-  const onerror = ({ message }: Error) => writeMessage(message.replace(/\s+/g, ' ').slice(0, 300));
+  // Messages that are dropped: one line each. The SDK reports an error of the transport to the connection and to the server.
+  const reported = new WeakSet<Error>();
+  function onerror(error: Error): void {
+    if (!reported.has(error)) writeMessage(error.message.replace(/\s+/g, ' ').slice(0, 300));
+    reported.add(error);
+  }
   const transport = createTransport(process.stdin, process.stdout, async () => {
     process.stdin.destroy();
     endWithin(CLOSE_TIMEOUT);
@@ -35,7 +39,9 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
   });
   const makeServer = () => {
     const onCall = (_: string, error: unknown) => error !== null && reportError(error, writeMessage);
-    return createMcpServer({ catalogue, holder: HOLDER, version, storage: description, onCall });
+    const server = createMcpServer({ catalogue, holder: HOLDER, version, storage: description, onCall });
+    server.server.onerror = onerror;
+    return server;
   };
   serveStdio(makeServer, { transport, onerror, maxSubscriptions: 0 });
   onStop(() => process.stdin.destroy());

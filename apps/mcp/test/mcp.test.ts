@@ -88,10 +88,11 @@ test('ends 5 seconds after its input although a call hangs', async () => {
   expect([code, responses.map(({ id }) => id)]).toEqual([0, [0]]);
 });
 
-test('names what it drops on standard error, in one line', async () => {
-  const { server, ended } = await startWith({ SQLITE_FILE: freshDatabase() }, [{ id: 1, method: 'ping' }]);
+test('names each message that it drops on standard error, in one line', async () => {
+  const { server, ended } = await startWith({ SQLITE_FILE: freshDatabase() }, [{ id: 99, result: {} }]);
   server.stdin.end();
-  expect((await ended).err).toMatch(/^animal-store-mcp: [^\n]*"nonsense"[^\n]*\n$/);
+  const lines = (await ended).err.split('\n');
+  expect(lines).toEqual([expect.stringContaining('unknown message ID'), expect.stringContaining('"nonsense"'), '']);
 });
 
 test('ends if the reader of its responses is gone', async () => {
