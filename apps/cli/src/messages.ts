@@ -74,7 +74,7 @@ export const MESSAGES = {
   interrupted: 'interrupted: repeat the command to continue',
 
   noTarget: (examples: string) =>
-    `--to or --to-file must name a storage by a URL, or a path that begins with / or ., like ${examples}; or --to-storage its adapter`,
+    `--to or --to-file must name a storage by a URL, or a path that begins with /, ./ or ../, like ${examples}; or --to-storage its adapter`,
   noAdapter: '--to-storage must be the module of an adapter: it was not found, or keeps pets in memory',
   sameStorage: 'the pets are there already: --to must name another storage',
   noArchive: (location: string) => `the pets at ${location} can't be copied: its adapter has no archive`,

@@ -97,6 +97,7 @@ test.each<[string, number, RegExp, Record<string, string>?]>([
   ['copy', 2, /^animal-store: --to or --to-file must name a storage .*\n$/],
   ['copy --to sqlite', 2, /^animal-store: --to or --to-file must name a storage .*\n$/],
   ['copy --to me:secret@h', 2, /^animal-store: --to or --to-file must name a storage (?!.*secret).*\n$/],
+  ['copy --to //me:secret@h/animals', 2, /^animal-store: --to or --to-file must name a storage (?!.*secret).*\n$/],
   ['copy --to password=secret', 2, /^animal-store: --to or --to-file must name a storage (?!.*secret).*\n$/],
   ['copy --to redis://me:secret@h', 2, /^animal-store: --to (?!.*secret).*\n$/],
   ['copy --to mongodb://me:secret@h', 2, /^animal-store: --to: (?!.*secret).*\n$/],

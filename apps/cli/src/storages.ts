@@ -135,7 +135,7 @@ function placeOf({ setting }: StorageSettings): string {
 
 /**
  * Returns the storage that the options name: that of --to-storage, otherwise the one whose example has the scheme of the
- * setting. A path that begins with `/` or `.` matches an example without a scheme.
+ * setting. A path that begins with `/`, `./` or `../` matches an example without a scheme.
  *
  * @throws ConfigurationError
  */
@@ -171,5 +171,5 @@ function readSetting(file: string): Promise<string> {
 /** `mongodb+srv` and `postgresql` are schemes of `mongodb` and `postgres`, too. A URL may lack its scheme, and is no path then. */
 function hasSchemeOf(example: string, setting: string): boolean {
   const [, scheme] = /^(\w+):\/\//.exec(example) ?? [];
-  return scheme === undefined ? /^\.{0,2}\//.test(setting) : setting.startsWith(scheme);
+  return scheme === undefined ? /^\.{0,2}\/(?!\/)/.test(setting) : setting.startsWith(scheme);
 }
