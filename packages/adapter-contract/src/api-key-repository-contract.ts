@@ -34,18 +34,6 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     }
   });
 
-  test('ignores a second record with the same digest', async ({ keys }) => {
-    const record = apiKey();
-    await keys.add(record);
-    await keys.add({ ...record, holder: 'someone else', createdAt: record.createdAt + 1 });
-    expect(await everyKey(keys)).toEqual([record]);
-    expect(await keys.find(record.digest)).toEqual(record);
-    await keys.revoke(record.id, 10);
-    await keys.recordUse(record.id, 20);
-    await keys.add(record);
-    expect(await keys.find(record.digest)).toEqual({ ...record, revokedAt: 10, lastUsedAt: 20 });
-  });
-
   test('lists each of 1,100 records once, in order of id over all pages of any size', async ({ keys }) => {
     expect(await everyKey(keys)).toEqual([]);
     // Engines cut what they return at 1,000 or 1,024.
@@ -69,22 +57,6 @@ export function apiKeyRepositoryContract(test: StorageTest): void {
     expect(await keys.list({ after: before.id, limit: 3 })).toEqual(
       inOrderOfKeyIds([...sorted, between].filter(({ id }) => id > before.id)).slice(0, 3),
     );
-  });
-
-  test.for([10, 0])('shows a revocation at %i at once beside uses, and ignores a second one', async (at, { keys }) => {
-    const [record, other] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2 })];
-    expect(await keys.revoke(UNKNOWN_ID, at)).toBeNull();
-    await keys.add(record);
-    await keys.add(other);
-    await keys.recordUse(record.id, 5);
-    expect(await keys.find(record.digest)).toEqual({ ...record, lastUsedAt: 5 });
-    const revoked = { ...record, revokedAt: at, lastUsedAt: 5 };
-    expect(await keys.revoke(record.id, at)).toEqual(revoked);
-    expect(await keys.find(record.digest)).toEqual(revoked);
-    expect(await keys.revoke(record.id, at + 10)).toEqual(revoked);
-    await keys.recordUse(record.id, 20);
-    expect(await everyKey(keys)).toEqual(inOrderOfKeyIds([{ ...revoked, lastUsedAt: 20 }, other]));
-    expect(await keys.find(other.digest)).toEqual(other);
   });
 
   test('shows a revocation to every find that begins after it, although others are in flight', async ({ keys }) => {

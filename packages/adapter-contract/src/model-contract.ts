@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { test } from 'vitest';
 import { beginSequence, type Restored, type Sequence } from './model-sequence.ts';
@@ -7,7 +6,7 @@ import type { TcpProxy } from './tcp-proxy.ts';
 
 /** Of the sequences: another one makes others. */
 const SEED = 63;
-const SEQUENCES = 16;
+const SEQUENCES = 18;
 const MAX_STEPS = 80;
 
 /** After so many calls no shorter sequence is looked for. */
@@ -104,19 +103,20 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
     await ended;
   }
 
-  /** Runs the first lane, and the others while its response is on its way. */
-  async function runInFlight({ place, open, run }: Sequence, lanes: Parameters<Sequence['run']>[0]): Promise<void> {
+  /** Runs the first lane, and the others after so many chunks of it, while its response is on its way. */
+  async function runInFlight(
+    { place, open, run }: Sequence,
+    lanes: Parameters<Sequence['run']>[0],
+    chunks: number,
+  ): Promise<void> {
     const proxy = proxyOf?.(place as Place);
     await open(lanes);
     if (proxy === undefined) return run(lanes);
     proxy.delayResponses(DELAY);
     const over = new AbortController();
-    // A read may be shared, and send nothing.
-    const sent = Promise.race([proxy.afterChunks(2, over.signal), sleep(DELAY)]).catch(() => {});
-    await run(
-      lanes,
-      sent.then(() => proxy.delayResponses(0)),
-    );
+    const sent = proxy.afterChunks(chunks, over.signal).catch(() => {});
+    // A read may take fewer.
+    await run(lanes, (ended) => Promise.race([sent, ended]).then(() => proxy.delayResponses(0)));
     over.abort();
   }
 
@@ -154,9 +154,25 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
       ),
     },
   ];
-  if (deletePet) ways.push({ weight: 8, arbitrary: index.map((each) => (sequence) => sequence.deletePet(each)) });
+  if (deletePet)
+    ways.push({
+      weight: 8,
+      arbitrary: fc.tuple(fc.nat(3), actor).map(([index, number]) => async (sequence) => {
+        const find = [[{ actor: sequence.actorAt(number), call: sequence.calls['pets.find'](index) }]];
+        await sequence.run(find);
+        await sequence.deletePet(index);
+        await sequence.run(find);
+      }),
+    });
   if (setCounterBack) ways.push({ weight: 3, arbitrary: fc.constant((sequence) => sequence.setCounterBack()) });
-  if (expire) ways.push({ weight: 1, arbitrary: fc.constant(async ({ place }) => expire(place as Place)) });
+  if (expire)
+    ways.push({
+      weight: 1,
+      arbitrary: fc.constant(async ({ place, log }) => {
+        log.push('ten years pass');
+        await expire(place as Place);
+      }),
+    });
   const change = callOf(/^keys.(recordUse|revoke)/);
   // What a storage has read, or reads, another one changes.
   ways.push({
@@ -175,7 +191,7 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
         if (write.name !== 'pets.add' && write.name !== 'keys.add')
           await sequence.run(lanesOf(sequence, [[{ ...write, index, name: 'keys.add' }]]));
         const [first = [], others = []] = lanesOf(sequence, [[again], [{ ...write, index }, again]]);
-        if (!isReopened) return runInFlight(sequence, [first, others]);
+        if (!isReopened) return runInFlight(sequence, [first, others], read.index > 2 ? 4 : 2);
         await sequence.run([first]);
         await sequence.close(sequence.actorAt(read.actor));
         await sequence.run([others]);
@@ -186,9 +202,13 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
     arbitrary: fc
       .tuple(change, change, callOf(/^keys.add/))
       .map(([one, other, { index, ...add }]) => async (sequence) => {
-        const lanes = [[{ ...one, index }], [{ ...other, index }]];
-        await sequence.run(lanesOf(sequence, [[{ index, ...add }]]));
-        await sequence.run(lanesOf(sequence, lanes));
+        // The record of a key that is unknown as yet, and is then added.
+        const before = [
+          { ...one, index },
+          { ...add, index, actor: one.actor },
+        ];
+        await sequence.run(lanesOf(sequence, [before]));
+        await sequence.run(lanesOf(sequence, [[{ ...one, index }], [{ ...other, index }]]));
       }),
   });
   if (proxyOf) {

@@ -380,17 +380,19 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   /**
    * Runs the calls of each lane one after the other, and those of different lanes at once.
    *
-   * @param gate Other lanes than the first wait for it.
+   * @param gate Other lanes than the first wait for it. It is given the end of the first.
    */
-  async function run(lanes: Lanes, gate?: Promise<unknown>): Promise<void> {
+  async function run(lanes: Lanes, gate?: (ended: Promise<unknown>) => Promise<unknown>): Promise<void> {
     await open(lanes);
-    const running = lanes.map(async (lane, index) => {
-      if (index > 0) await gate;
+    async function runLane(lane: Lanes[number]): Promise<End[]> {
       const ends: End[] = [];
       for (const { actor, call } of lane) ends.push(await runCall(actor, call));
       return ends;
-    });
-    const ends = await Promise.all(running);
+    }
+    const [first = [], ...others] = lanes;
+    const firstEnds = runLane(first);
+    await gate?.(firstEnds);
+    const ends = await Promise.all([firstEnds, ...others.map(runLane)]);
     for (const [index, lane] of ends.entries())
       for (const { actor, call, failure, result } of lane) {
         const where = ends.length > 1 ? `  at once, ${'abc'[index]}: ` : '';

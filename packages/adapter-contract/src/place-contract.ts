@@ -167,28 +167,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     await expect.poll(() => timers.size, { timeout: CLOSE_LIMIT, message }).toBeLessThan(10);
   });
 
-  const { deletePet, setCounterBack } = adapter;
-  if (deletePet !== undefined) {
-    test('creates a pet again that an operator has deleted', async ({ place, pets }) => {
-      const idempotency = idempotencyOf(rex(), 'k1');
-      const deleted = await added(pets, rex(), idempotency);
-      const kept = await added(pets, rex(), idempotencyOf(rex(), 'k2'));
-      expect(await pets.find(deleted.id)).toStrictEqual(deleted);
-      await deletePet(place, deleted.id);
-      expect(await pets.find(deleted.id)).toBeNull();
-      const again = await pets.add(rex(), idempotency);
-      expect(again).toStrictEqual({ pet: { id: again?.pet.id, ...rex() }, created: true });
-      expect(await pets.add(rex(), idempotency)).toStrictEqual({ ...again, created: false });
-      expect(await everyPage(pets)).toStrictEqual(inOrderOfIds([kept, again?.pet as Pet]));
-      await deletePet(place, again?.pet.id as bigint);
-      const max = rex({ name: 'Max' });
-      // The key may stand for its first request for ever.
-      const other = await pets.add(max, idempotencyOf(max, 'k1'));
-      if (other) expect(await pets.add(rex(), idempotency), 'the key of another pet').toBeNull();
-      expect(await everyPage(pets)).toStrictEqual(inOrderOfIds(other ? [kept, other.pet] : [kept]));
-    });
-  }
-
+  const { setCounterBack } = adapter;
   if (setCounterBack !== undefined) {
     test('keeps each pet that it acknowledges while it is open and its counter of ids is set back', async ({
       place,
@@ -214,36 +193,6 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       const ids = new Set(acknowledged.map(({ id }) => id));
       const stored = (await everyPage(pets)).filter(({ id }) => ids.has(id));
       expect(stored).toStrictEqual(inOrderOfIds(acknowledged));
-    });
-
-    test('never overwrites a pet if its counter of ids is behind, as after a restored backup', async ({
-      place,
-      storage,
-    }) => {
-      const created: Pet[] = [];
-      for (let count = 0; count < 6; count += 1) {
-        const newPet = rex({ name: `Rex ${count}` });
-        created.push(
-          await added(storage.pets, newPet, count % 2 === 0 ? idempotencyOf(newPet, `earlier-${count}`) : undefined),
-        );
-      }
-      await storage.close();
-      await setCounterBack(place);
-      const { pets } = await opened(adapter, place);
-      const ids = new Set<bigint>();
-      const addOnce = async () => void ids.add((await added(pets, rex(), idempotencyOf(rex(), 'at-once'))).id);
-      const failures = await atOnce(20, () => failureOf(addOnce));
-      for (const failure of failures) if (failure !== null) expectUnavailable('pets.add', failure, storage);
-      expect(ids.size, 'pets of one idempotency key').toBeLessThan(2);
-      for (let count = 0; count < 10; count += 1) {
-        const newPet = rex({ name: `Max ${count}` });
-        const add = () => pets.add(newPet, count % 2 === 0 ? idempotencyOf(newPet, `k${count}`) : undefined);
-        // It may fail until an operator has set the counter.
-        const creation = await add().catch(() => null);
-        if (count % 2 === 0 && creation !== null) expect(await add()).toStrictEqual({ ...creation, created: false });
-      }
-      const earlier = new Set(created.map(({ id }) => id));
-      expect((await everyPage(pets)).filter(({ id }) => earlier.has(id))).toStrictEqual(created);
     });
   }
 

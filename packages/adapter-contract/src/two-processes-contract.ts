@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { expectBothKept } from './api-key-repository-contract.ts';
 import { atOnce, patiently, RECOVERY_LIMIT } from './calls.ts';
 import { createInAnotherProcess, type OtherProcess, openInAnotherProcess } from './other-process.ts';
-import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
+import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { type ExportedFunction, opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 /** Two processes at one place: the state of a module is that of one process. */
@@ -37,25 +37,6 @@ export function twoProcessesContract<Place>(
       created += pairs.length;
     }
     expect(await everyPage(pets)).toHaveLength(created);
-  });
-
-  test('show a pet, an API key and a revocation of the other at once', async ({ pets, keys, there }) => {
-    for (const [one, other] of [
-      [{ pets, keys }, there],
-      [there, { pets, keys }],
-    ] as const) {
-      const record = apiKey();
-      expect(await other.keys.find(record.digest)).toBeNull();
-      await one.keys.add(record);
-      for (const each of [one, other]) expect(await each.keys.find(record.digest)).toStrictEqual(record);
-      await one.keys.revoke(record.id, 5);
-      const revoked = { ...record, revokedAt: 5 };
-      for (const each of [one, other]) expect(await each.keys.find(record.digest)).toStrictEqual(revoked);
-      expect(await everyKey(other.keys)).toContainEqual(revoked);
-      const pet = await added(one.pets);
-      expect(await other.pets.find(pet.id)).toStrictEqual(pet);
-      expect(await everyPage(other.pets)).toContainEqual(pet);
-    }
   });
 
   test('keep each use of an API key in one, and each revocation in the other', async ({ keys, there }) => {

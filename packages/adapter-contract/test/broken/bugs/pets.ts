@@ -138,7 +138,7 @@ export const PET_BUGS: Bugs = {
     change: paged(({ id }) => String(id).padStart(9, '0')),
   },
   'A pet that an operator deleted is not created again': {
-    foundBy: 'creates a pet again that an operator has deleted',
+    foundBy: 'is right in any sequence of calls',
     change: ofPets('add', (add, _, url) => async (pet, key) => {
       const name = `${url} ${JSON.stringify(key)}`;
       const creation = earlierCreations.get(name) ?? (await add(pet, key));
@@ -147,7 +147,7 @@ export const PET_BUGS: Bugs = {
     }),
   },
   'The first fingerprint of an idempotency key stays that of a pet which takes its place': {
-    foundBy: 'creates a pet again that an operator has deleted',
+    foundBy: 'is right in any sequence of calls',
     change: ofPets('add', (add, { archive }) => {
       const first = new Map<string, string>();
       return async (pet, key) => {
@@ -192,7 +192,7 @@ export const PET_BUGS: Bugs = {
     }),
   },
   'A pet that was found is found for ever': {
-    foundBy: 'creates a pet again that an operator has deleted',
+    foundBy: 'is right in any sequence of calls',
     change(storage, url) {
       const found = new Map<bigint, Pet>();
       const find: Change = ofPets('find', (right) => async (id) => {
@@ -204,7 +204,7 @@ export const PET_BUGS: Bugs = {
     },
   },
   'A counter that is behind overwrites a pet that has an idempotency key': {
-    foundBy: 'never overwrites a pet if its counter of ids is behind, as after a restored backup',
+    foundBy: 'is right in any sequence of calls',
     change: overwriting((stored, key) => stored.idempotency !== undefined && key === undefined),
   },
   'A creation with an idempotency key overwrites a pet, beside a counter that was set back': {
@@ -319,8 +319,7 @@ export const PET_BUGS: Bugs = {
     (['pet', 'API key'] as const).map((name): [string, Bug] => [
       `A search for ${name === 'pet' ? 'a pet' : 'an API key'} joins one that was sent before`,
       {
-        foundBy:
-          'show what the other has acknowledged to each read that begins then, beside the same read still in flight',
+        foundBy: 'is right in any sequence of calls',
         change: name === 'pet' ? ofPets('find', joined) : ofKeys('find', joined),
       },
     ]),

@@ -5,8 +5,7 @@ import { type Bugs, both, ofArchive, ofKeys, ofPets } from './bug.ts';
 
 const foundBy = 'is right in any sequence of calls';
 
-/** The members of this module are those of all storages of a process, by the URLs of their places. */
-const pairs = new Map<string, { readonly id: bigint; readonly fingerprint: string }>();
+/** What storages of the process leave behind, by the URLs of their places. */
 const keysAtClose = new Map<string, Map<string, ApiKey>>();
 const idsAtClose = new Map<string, bigint>();
 const interrupted = new Map<string, ReadonlySet<bigint>>();
@@ -15,18 +14,6 @@ const nameOf = (url: string, { holder, key }: Idempotency) => JSON.stringify([ur
 
 /** Bugs that no call shows alone, but only after certain others. */
 export const SEQUENCE_BUGS: Bugs = {
-  'An idempotency key stands for the pet that took the id of its own after a deletion': {
-    foundBy,
-    change: ofPets('add', (add, { pets }, url) => async (newPet, key) => {
-      if (key === undefined) return add(newPet);
-      const pair = pairs.get(nameOf(url, key));
-      const pet = pair && (await pets.find(pair.id));
-      if (pair && pet) return pair.fingerprint === key.fingerprint ? { pet, created: false } : null;
-      const creation = await add(newPet, key);
-      if (creation) pairs.set(nameOf(url, key), { id: creation.pet.id, fingerprint: key.fingerprint });
-      return creation;
-    }),
-  },
   'API keys that a storage has found are still so when it is opened again': {
     foundBy,
     change(storage, url) {
