@@ -18,12 +18,12 @@ export interface PetArchive {
   read(after: bigint, limit: number): Promise<readonly StoredPet[]>;
 
   /**
-   * Stores pets under the ids that they have. A pet whose id or idempotency key is stored already is left out, also by this call:
-   * of several pets with one key it stores the first whose id is free. Later creations get ids above theirs. One call at a time,
+   * Stores pets under the ids that they have. A pet whose id or idempotency key is stored already is left out: of several pets
+   * with one key a call stores the first whose id is free. Later creations get ids above theirs. One call at a time,
    * while no other storage is open there: it may have reserved ids. If a call fails, some of the pets are stored, each with its
    * idempotency key and below the ids of later creations; repeated, it stores the rest.
    *
-   * @param pets In ascending order of id, of which none is above 2^53 - 1.
+   * @param pets In ascending order of their ids, each id once, none above 2^53 - 1.
    */
   restore(pets: readonly StoredPet[]): Promise<void>;
 
