@@ -146,7 +146,10 @@ export interface Outage<Place> {
 /** Partial outages by their names. */
 export type PartialOutages<Place> = Readonly<Record<string, PartialOutage<Place>>>;
 
-/** A way in which a part of a place can become unavailable. It may affect other places: there is one at a time. */
+/**
+ * A way in which a part of a place can become unavailable. It may affect other places: there is one at a time. `end` returns as soon
+ * as the part begins to come back: what calls say meanwhile is looked at, too.
+ */
 export interface PartialOutage<Place> extends Outage<Place> {
   /**
    * How long others may need to take over, in milliseconds or 20 tries, as in a cluster of three that loses one: 15_000. Then each
