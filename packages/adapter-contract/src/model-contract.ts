@@ -176,7 +176,7 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
   const change = callOf(/^keys.(recordUse|revoke)/);
   // What a storage has read, or reads, another one changes.
   ways.push({
-    weight: 10,
+    weight: 24,
     arbitrary: fc
       .tuple(
         fc.oneof(
@@ -198,7 +198,7 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
       }),
   });
   ways.push({
-    weight: 4,
+    weight: 10,
     arbitrary: fc
       .tuple(change, change, callOf(/^keys.add/))
       .map(([one, other, { index, ...add }]) => async (sequence) => {
