@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'vitest';
 import { beginSequence, type Restored, type Sequence } from './model-sequence.ts';
-import type { StorageUnderTest } from './storage-under-test.ts';
+import { type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
 /** Of the sequences: another one makes others. */
@@ -273,13 +273,15 @@ export function modelContract<Place>(adapter: StorageUnderTest<Place>): void {
     }
   }
 
-  /** Leaves out steps, many and then few of them, as long as the rest fails. */
+  /** Leaves out steps, many and then few of them, as long as the rest fails, and before the test's own limit ends it. */
   async function shortened(failure: Failure, hasOtherProcess: boolean): Promise<Error> {
     let shortest = failure;
     const end = count + MAX_CALLS;
+    const latest = performance.now() + TEST_LIMIT / 3;
+    const isOver = () => count >= end || performance.now() >= latest;
     for (let size = failure.steps.length >> 1, isShorter = false; size > 0; size = isShorter ? size : size >> 1) {
       isShorter = false;
-      for (let from = shortest.steps.length - size; from >= 0 && count < end; from -= size) {
+      for (let from = shortest.steps.length - size; from >= 0 && !isOver(); from -= size) {
         const others = shortest.steps.toSpliced(from, size);
         const found = await failureOf(others, hasOtherProcess);
         isShorter ||= found !== null;

@@ -368,7 +368,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     const least = actor.failing > 0 ? before.floor : max(before.floor, before.highest);
     if (created && before.isNew && id <= least) wrong(`the id ${id} is not above ${least}`);
     noteId(slot as Slot, id);
-    if (created && actor.failing === 0) actor.highest = max(actor.highest, id);
+    if (created && before.isNew && actor.failing === 0) actor.highest = max(actor.highest, id);
   }
 
   type Lanes = readonly (readonly { readonly actor: Actor; readonly call: Call }[])[];
@@ -416,7 +416,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         wrong(`that is impossible: ${(slot as { name?: string }).name ?? 'the API key'} was before: ${before}`);
     }
     for (const actor of new Set(ends.flat().map(({ actor, failure }) => failure && actor)))
-      if (actor) actor.failing -= 1;
+      if (actor && actor.failing > 0) actor.failing -= 1;
     for (const end of ends.flat()) {
       if (end.failure || !end.result) continue;
       if (end.call.slot) checkId(end);
@@ -515,7 +515,8 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         const id = isTaken && index < owners.size ? idAt(index) : highest + gap * BigInt(index + 1);
         return { id, ...request, createdAt, ...(slot.key && { idempotency: idempotencyWith(slot, request) }) };
       };
-      const given = batches.get(batch) ?? pets.map(create).toSorted((one, other) => Number(one.id - other.id));
+      const eachOnce = () => new Map(pets.map(create).map((pet) => [pet.id, pet]));
+      const given = batches.get(batch) ?? [...eachOnce().values()].toSorted((one, other) => Number(one.id - other.id));
       batches.set(batch, given);
       count += 1;
       let failure: Error | null = null;
