@@ -133,6 +133,15 @@ export const LOSS_BUGS: Bugs = {
     message: /^AssertionError: a partition: pets.find/,
     change: ofPets('find', (find, _, url) => async (id) => (placeAt(url).isPartAway ? null : find(id))),
   },
+  'The error of a partition that is away is thrown as a defect': {
+    foundBy: PARTIAL,
+    message: /a partition: pets.list: .*a partition is away/,
+    change: ofPets('list', (list, _, url) => (selection) => {
+      return list(selection).catch((failure) => {
+        throw placeAt(url).isPartAway ? failure.cause : failure;
+      });
+    }),
+  },
   'A storage is ready while a partition is away': {
     foundBy: PARTIAL,
     message: /`ready` fails if another call is unavailable/,
