@@ -16,15 +16,6 @@ export interface PetState {
 /** The record of an API key, or null. */
 export type KeyState = ApiKey | null;
 
-const numbers = new WeakMap<object, number>();
-let numbered = 0;
-
-function numberOf(effect: object): number {
-  const number = numbers.get(effect) ?? numbered++;
-  numbers.set(effect, number);
-  return number;
-}
-
 const toText = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value);
 
 /** What may be stored of a pet or an API key. */
@@ -41,23 +32,33 @@ export interface Possible<State> {
 
 export function possible<State>(first: State): Possible<State> {
   type Late = ReadonlySet<Effect<State>>;
-  let worlds: { readonly state: State; readonly late: Late }[] = [{ state: first, late: new Set() }];
+  let worlds: readonly { readonly state: State; readonly late: Late }[] = [{ state: first, late: new Set() }];
 
   return {
     states: () => worlds.map(({ state }) => state),
     happen(lanes, failed = []) {
-      const seen = new Set<string>();
-      const next: typeof worlds = [];
-      function explore(state: State, left: typeof lanes, late: Late): void {
-        const name = JSON.stringify([state, left.map(({ length }) => length), [...late].map(numberOf)], toText);
-        if (seen.size === seen.add(name).size) return;
-        if (left.every(({ length }) => length === 0)) next.push({ state, late });
-        for (const [index, [effect, ...others]] of left.entries())
-          for (const each of effect?.(state) ?? []) explore(each, left.with(index, others), late);
-        for (const effect of late)
-          for (const each of effect(state)) explore(each, left, new Set([...late].filter((other) => other !== effect)));
+      const seen = new Map<string, Late[]>();
+      const next: (typeof worlds)[number][] = [];
+      let level = worlds.map(({ state, late }) => ({ state, left: lanes, late: new Set([...late, ...failed]) }));
+      // Each level executes one more of the calls that have failed.
+      while (level.length > 0) {
+        const nextLevel: typeof level = [];
+        for (const { state, left, late } of level) {
+          const name = JSON.stringify([state, left.map(({ length }) => length)], toText);
+          const known = seen.get(name) ?? [];
+          // What can follow can also follow if more calls may be executed later: thousands of worlds are left out.
+          if (known.some((more) => [...late].every((effect) => more.has(effect)))) continue;
+          seen.set(name, [...known, late]);
+          if (left.every(({ length }) => length === 0)) next.push({ state, late });
+          for (const [index, [effect, ...others]] of left.entries())
+            for (const each of effect?.(state) ?? []) level.push({ state: each, left: left.with(index, others), late });
+          for (const effect of late) {
+            const others = new Set([...late].filter((other) => other !== effect));
+            for (const each of effect(state)) nextLevel.push({ state: each, left, late: others });
+          }
+        }
+        level = nextLevel;
       }
-      for (const { state, late } of worlds) explore(state, lanes, new Set([...late, ...failed]));
       if (next.length > 0) worlds = next;
       return next.length > 0;
     },
