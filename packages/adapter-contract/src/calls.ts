@@ -129,7 +129,7 @@ export async function rightOrUnavailable(
 /**
  * Expects that calls at the same time return, and are right.
  *
- * @param tries Those that are left for all of them, and perhaps others. `@default 20 for each`
+ * @param tries How many slow calls may be repeated, of all calls that share it. Without it each may be repeated 20 times.
  */
 export async function allRight(calls: Calls, tries?: { left: number }): Promise<void> {
   const ends = Object.entries(calls).map(([name, call]) =>

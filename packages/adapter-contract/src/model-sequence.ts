@@ -9,7 +9,7 @@ import {
 } from '@animal-store/domain';
 import { type Creation, fingerprint, type Ports, type Storage, type StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { CALL_LIMIT, failureOf, inTime, patiently } from './calls.ts';
+import { CALL_LIMIT, failureOf, inTime, patiently, TRIES } from './calls.ts';
 import { recovered } from './interruption.ts';
 import {
   addsKey,
@@ -28,7 +28,7 @@ import {
   usesKey,
 } from './model.ts';
 import { openInAnotherProcess } from './other-process.ts';
-import { apiKey, rex } from './samples.ts';
+import { apiKey, inOrderOfIds, rex } from './samples.ts';
 import type { StorageUnderTest } from './storage-under-test.ts';
 
 /** So many steps of a storage may fail to create once an operator has set the counter of ids back. */
@@ -89,7 +89,6 @@ const ENDS = ['a é', 'b e\u0301', 'of an earlier version'];
 const fingerprintOf = (request: NewPet) => (request.name.endsWith('version') ? 'earlier' : fingerprint(request));
 
 const max = (one: bigint, other: bigint) => (one > other ? one : other);
-const inOrder = (ids: readonly bigint[]) => ids.toSorted((one, other) => Number(one - other));
 
 function wrong(what: string): never {
   throw new Error(what);
@@ -146,7 +145,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
   async function recover({ opened }: Actor): Promise<void> {
     if (opened?.ready) return recovered(opened as Storage);
-    for (let left = 20; opened && left > 0; left -= 1)
+    for (let left = TRIES; opened && left > 0; left -= 1)
       if ((await failureOf(() => patiently(() => opened.pets.find(1n)))) === null) return;
   }
 
@@ -215,7 +214,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
   function readPage(found: readonly Pet[], after: bigint, limit: number, status?: PetStatus): readonly Happening[] {
     const ids = found.map(({ id }) => id);
-    expect(ids, 'in ascending order').toEqual(inOrder(ids));
+    expect(found, 'in ascending order').toEqual(inOrderOfIds(found));
     expect(ids.length, 'the length of the page').toBeLessThanOrEqual(limit);
     const isFull = ids.length === limit;
     const last = isFull ? (ids.at(-1) as bigint) : LIMITS.id.max;
@@ -411,7 +410,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         }
       }
     for (const [slot, { lanes, failed }] of all) {
-      const before = slot.states().map(textOf).join(', or ');
+      const before = [...new Set(slot.states().map(textOf))].join(', or ');
       if (!slot.happen(lanes, failed))
         wrong(`that is impossible: ${(slot as { name?: string }).name ?? 'the API key'} was before: ${before}`);
     }
@@ -516,7 +515,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         return { id, ...request, createdAt, ...(slot.key && { idempotency: idempotencyWith(slot, request) }) };
       };
       const eachOnce = () => new Map(pets.map(create).map((pet) => [pet.id, pet]));
-      const given = batches.get(batch) ?? [...eachOnce().values()].toSorted((one, other) => Number(one.id - other.id));
+      const given = batches.get(batch) ?? inOrderOfIds([...eachOnce().values()]);
       batches.set(batch, given);
       count += 1;
       let failure: Error | null = null;

@@ -66,7 +66,7 @@ export async function everyKey(keys: ApiKeyRepository, limit = 101): Promise<Api
   }
 }
 
-export function inOrderOfIds(pets: readonly Pet[]): Pet[] {
+export function inOrderOfIds<P extends Pet>(pets: readonly P[]): P[] {
   return pets.toSorted((one, other) => Number(one.id - other.id));
 }
 

@@ -67,7 +67,7 @@ export interface Options {
   readonly replacesSilentConnections?: boolean;
   readonly closesFailedConnections?: boolean;
   readonly sharesSessions?: boolean;
-  readonly remembersFailures?: boolean;
+  readonly cachesFailures?: boolean;
 }
 
 /** The URLs of the storages that are open. */
@@ -79,11 +79,11 @@ const failed = new Set<string>();
 /** Opens a storage at the place of a URL. */
 export function openStorage(text: string, options: Options = {}): CopiedStorage {
   const { replacesSilentConnections = true, closesFailedConnections = true } = options;
-  const { sharesSessions = false, remembersFailures = false } = options;
+  const { sharesSessions = false, cachesFailures = false } = options;
   if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
   const url = new URL(text);
   const hasSession = sharesSessions && [...sessions].some(({ host }) => host === url.host);
-  if ((url.password === '' && !hasSession) || (remembersFailures && failed.has(url.host))) {
+  if ((url.password === '' && !hasSession) || (cachesFailures && failed.has(url.host))) {
     failed.add(url.host);
     throw new StorageMisconfigured('the URL must have a password');
   }

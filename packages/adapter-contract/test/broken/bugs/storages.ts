@@ -71,9 +71,9 @@ export const STORAGE_BUGS: Bugs = {
     foundBy: 'says that settings must change if its place is misconfigured, beside one that is right',
     sharesSessions: true,
   },
-  'A wrong password is remembered for its server': {
+  'A wrong password is cached for its server': {
     foundBy: 'says that settings must change if its place is misconfigured, beside one that is right',
-    remembersFailures: true,
+    cachesFailures: true,
   },
   'Ids are reserved by the name of a place': {
     foundBy: 'shares nothing with one at another place of the same name',
