@@ -27,7 +27,7 @@ export async function connect({ url, password }, method, { signal }) {
 function failureOf(status) {
   if (status === 401) return new StorageMisconfigured('the engine rejects the password');
   if (status === 403) return new StorageMisconfigured('the password gives no right to write');
-  if (status === 404) return new StorageMisconfigured('there is no such shelf', { mayPass: true });
+  if (status === 404) return new StorageMisconfigured('there is no such shelf');
   if (status === 412) return otherDatabase();
   return new Error(`the engine responded with ${status}`);
 }

@@ -72,8 +72,7 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   }).catch(async (cause) => {
     await storage.close();
     await log.close();
-    // The address may come later, as that of a VPN, or the port become free.
-    throw new ConfigurationError(`can't listen at HOST, PORT ${port}: ${systemReason(cause)}`, { mayPass: true });
+    throw new ConfigurationError(`can't listen at HOST, PORT ${port}: ${systemReason(cause)}`);
   });
 
   async function stop(grace: number, deadline: number, isFailedStart = false): Promise<void> {

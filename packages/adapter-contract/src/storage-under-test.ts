@@ -135,8 +135,8 @@ export interface Outage<Place> {
   readonly executes?: boolean;
 
   /**
-   * Whether it ends without a change of settings, as that of a network does. Then no cause is a StorageMisconfigured without
-   * `mayPass`, with which a process that starts would end for good.
+   * Whether it ends without a change of settings, as that of a network does. Then no cause is a StorageMisconfigured, with
+   * which a process that starts would end.
    *
    * @default false
    */

@@ -35,14 +35,6 @@ const systemError = (syscall: string, message: string) =>
 const causeOf = (failure: Error, at = server) => (toPortError(failure, at) as DomainError).cause as Error;
 
 describe('toPortError', () => {
-  test.each<[string, Error, boolean]>([
-    ['a file', systemError('open', 'ENOENT: no such file, open'), true],
-    ['the members of the set', selectionError(), true],
-    ['the password', serverError(18), false],
-  ])('says whether an error of %s may pass', (_, failure, mayPass) => {
-    expect(causeOf(failure)).toMatchObject({ mayPass });
-  });
-
   test.each<[string, Error, RegExp | null]>([
     ['the code 13', serverError(13), /^the server rejects the user, the password or the rights: no$/],
     ['the code 18', serverError(18), /^the server rejects/],

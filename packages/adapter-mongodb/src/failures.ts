@@ -43,9 +43,7 @@ export function toPortError(failure: unknown, place: Place): unknown {
   if (isRejected(failure, DOCUMENT_VALIDATION_FAILURE)) return cause;
   const advice = adviceOn(failure);
   if (advice === undefined) return unavailable(cause);
-  // The disk of the file may be mounted later, and the set be initiated or changed.
-  const mayPass = advice === UNREAD_FILE || advice === OTHER_SET;
-  return unavailable(new StorageMisconfigured(`${advice}: ${cause.message}`, { cause, mayPass }));
+  return unavailable(new StorageMisconfigured(`${advice}: ${cause.message}`, { cause }));
 }
 
 /** Whether the server rejected the user, or an action of the user. */

@@ -22,15 +22,6 @@ describe('toPortError', () => {
   });
 
   test.each([
-    ['3D000', true],
-    ['3F000', true],
-    ['28P01', false],
-    ['42501', false],
-  ])('says that the error %s may pass: %s', (code, mayPass) => {
-    expect((toPortError(serverError(code)) as DomainError).cause).toMatchObject({ mayPass });
-  });
-
-  test.each([
     ['a server that stops', serverError('57P01'), 'no', '57P01'],
     ['a code of something else', otherError('28P01'), 'no', '28P01'],
     [

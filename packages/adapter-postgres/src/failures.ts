@@ -30,9 +30,6 @@ const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   '42P07': 'the tables are those of another program, name another database or schema',
 };
 
-/** A database or a schema that another program may create later. */
-const MAY_PASS: ReadonlySet<string> = new Set(['3D000', '3F000']);
-
 /** Classes of rejected statements: unsupported features, invalid data, violated constraints, wrong SQL, limits, triggers. */
 const REJECTIONS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42', '44', '54', 'P0']);
 
@@ -108,5 +105,5 @@ function causeOf(failure: unknown): Error {
   const cause = Object.assign(new Error(message), { code });
   const advice = MISCONFIGURATIONS[codeOf(failure) || message];
   if (advice === undefined) return cause;
-  return new StorageMisconfigured(`${advice}: ${message}`, { cause, mayPass: MAY_PASS.has(codeOf(failure)) });
+  return new StorageMisconfigured(`${advice}: ${message}`, { cause });
 }

@@ -16,8 +16,7 @@ export interface ServerUrl {
 }
 
 /** No message quotes the URL. */
-const wrong = (line: string, mayPass = false) =>
-  new StorageMisconfigured(line.replace('URL', 'the PostgreSQL URL'), { mayPass });
+const wrong = (line: string) => new StorageMisconfigured(line.replace('URL', 'the PostgreSQL URL'));
 
 // An unencoded /, ?, # or @ in a password would make a part of it the host.
 const FORM =
@@ -152,6 +151,6 @@ function readPem(name: string, file: string | undefined): string | undefined {
   } catch (error) {
     const [, reason = 'it is no PEM file'] = getSystemErrorMap().get((error as NodeJS.ErrnoException).errno ?? 0) ?? [];
     // Its disk may be mounted later.
-    throw wrong(`the file of ${name} in URL cannot be read: ${reason}`, 'errno' in (error as Error));
+    throw wrong(`the file of ${name} in URL cannot be read: ${reason}`);
   }
 }

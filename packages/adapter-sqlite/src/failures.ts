@@ -39,18 +39,11 @@ const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [2_067, null], // CONSTRAINT_UNIQUE: an index of an administrator, because no statement violates those of the schema
 ]);
 
-/** The primary codes of failures after which the file can be used as soon as its disk is mounted, or its folder is writable. */
-const MAY_PASS: ReadonlySet<number> = new Set([READONLY, CANTOPEN]);
-
 /** The pause between two tries while another process holds a lock, in milliseconds. */
 const LOCK_PAUSE = 2;
 
 /** The error of a file that can't be used until its operator does something. */
-export function unusable(
-  path: string,
-  reason: string,
-  options?: ConstructorParameters<typeof StorageMisconfigured>[1],
-): StorageMisconfigured {
+export function unusable(path: string, reason: string, options?: ErrorOptions): StorageMisconfigured {
   return new StorageMisconfigured(`${path} cannot be used: ${reason}`, options);
 }
 
@@ -73,7 +66,7 @@ export function toPortError(path: string, failure: unknown): unknown {
   const reason = reasonForOperator(failure);
   if (reason === undefined) return failure;
   if (reason === null) return unavailable(failure);
-  return unavailable(unusable(path, reason, { cause: failure, mayPass: MAY_PASS.has(resultCode(failure)) }));
+  return unavailable(unusable(path, reason, { cause: failure }));
 }
 
 /** Returns the system's error if too many files are open (EMFILE, ENFILE): SQLite's is that of a missing folder. */

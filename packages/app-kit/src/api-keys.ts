@@ -3,7 +3,7 @@ import { holderOf } from '@animal-store/domain';
 import { type ApiKeyRepository, allKeys, apiKeyId } from '@animal-store/domain/ports';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
 import { sha256 } from './bearer.ts';
-import { quotesViolation, readText, type SettingErrors } from './environment.ts';
+import { quotesViolation, readText } from './environment.ts';
 
 /** Holders' names by the SHA-256 digests of their keys. */
 export type ConfiguredKeys = ReadonlyMap<string, string>;
@@ -16,7 +16,7 @@ const DIGEST = /^sha256:([\da-f]{64})$/i;
  * @param environment API_KEYS_FILE may name a file that holds them.
  * @param errors Takes a sentence for each error. It names an entry by its position: the entry may be a secret.
  */
-export function readApiKeys(environment: NodeJS.ProcessEnv, errors: SettingErrors): ConfiguredKeys {
+export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): ConfiguredKeys {
   const { text, subject: variable } = readText(environment, { name: 'API_KEYS', secret: true }, errors);
   const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim());
   for (const [index, entry] of entries.entries()) {

@@ -57,15 +57,6 @@ test('readSettings names every error once', () => {
   expect(rejected).toThrow(new ConfigurationError('A must be 1; B is x'));
 });
 
-test.each([
-  ['a file is missing', { URL_FILE: '/later' }, true],
-  ['a file is empty', { URL_FILE: '/dev/null' }, false],
-  ['a file is missing and another setting is wrong', { URL: 'u', URL_FILE: '/later' }, false],
-])('readSettings says whether the error may pass if %s', (_, environment, mayPass) => {
-  const read = () => readSettings((errors) => readText(environment, { name: 'URL', secret: true }, errors));
-  expect(read).toThrow(expect.objectContaining({ mayPass }));
-});
-
 describe('readText', () => {
   /** The text of a secret, and the errors. */
   function read(environment: NodeJS.ProcessEnv) {

@@ -73,26 +73,16 @@ export function readVariables<V extends Variables>(
   return Object.fromEntries(values) as Values<V>;
 }
 
-/** A sentence for each error in the environment. */
-export interface SettingErrors extends Array<string> {
-  /** Those that may pass without a change of the settings. */
-  readonly mayPass?: Set<string>;
-}
-
 /**
  * Reads the settings of an application.
  *
  * @param read Reads the environment; `errors` takes a sentence for each error in it.
  * @throws ConfigurationError that names every error.
  */
-export function readSettings<T>(read: (errors: SettingErrors) => T): T {
-  const mayPass = new Set<string>();
-  const errors: SettingErrors = Object.assign([], { mayPass });
+export function readSettings<T>(read: (errors: string[]) => T): T {
+  const errors: string[] = [];
   const settings = read(errors);
-  if (errors.length > 0) {
-    const all = [...new Set(errors)];
-    throw new ConfigurationError(all.join('; '), { mayPass: all.every((error) => mayPass.has(error)) });
-  }
+  if (errors.length > 0) throw new ConfigurationError([...new Set(errors)].join('; '));
   return settings;
 }
 
@@ -111,7 +101,7 @@ const UNREAD = 'unreadable-secret';
 export function readText(
   environment: NodeJS.ProcessEnv,
   { name, secret }: { readonly name: string; readonly secret: boolean },
-  errors: SettingErrors,
+  errors: string[],
 ): { readonly text: string; readonly subject: string } {
   function checked(origin: string, text: string): string {
     const violation = quotesViolation(origin, text);
@@ -128,10 +118,7 @@ export function readText(
     if (content !== '') return { text: checked(`the content of ${subject}`, content), subject };
     errors.push(`${subject}: the file is empty`);
   } catch (error) {
-    const unread = `${subject}: the file can't be read: ${systemReason(error)}`;
-    errors.push(quotesViolation(subject, path) ?? unread);
-    // It may be written, or its disk be mounted, later.
-    errors.mayPass?.add(unread);
+    errors.push(quotesViolation(subject, path) ?? `${subject}: the file can't be read: ${systemReason(error)}`);
   }
   return { text: UNREAD, subject };
 }

@@ -1,6 +1,6 @@
 export { type ConfiguredKeys, createDevelopmentKey, missingKeys, readApiKeys } from './api-keys.ts';
 export { readCredentials, sha256 } from './bearer.ts';
-export { ConfigurationError, type ConfigurationErrorOptions } from './configuration-error.ts';
+export { ConfigurationError } from './configuration-error.ts';
 export {
   integer,
   matching,

@@ -80,11 +80,6 @@ describe('runApplication, for an application of another repository', () => {
     expect(run(statements + thrown)).toEqual({ end, stdout: '', stderr });
   });
 
-  test('ends with code 1 after a configuration error that may pass', () => {
-    const thrown = "throw new ConfigurationError('ACME_DISK is not mounted', { mayPass: true });";
-    expect(run(thrown)).toEqual({ end: 1, stdout: '', stderr: 'acme: ACME_DISK is not mounted\n' });
-  });
-
   test('ends within its time if something hangs, and does not wait for that time otherwise', () => {
     expect(run(`endWithin(100); ${OPEN}`).end).toBe('SIGKILL');
     expect(run('endWithin(60_000);').end).toBe(0);

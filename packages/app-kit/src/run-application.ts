@@ -5,11 +5,8 @@ import { ConfigurationError } from './configuration-error.ts';
 /** The oldest Node.js that applications run on. */
 const NODE = '24.16';
 
-/** The exit code of a configuration error: restarting does not help. */
+/** The exit code of a start that failed. Its supervisor tries again: a disk, an address or a database may be there later. */
 const EXIT_MISCONFIGURED = 2;
-
-/** The exit code of a configuration error that may pass: a supervisor starts the process again. */
-const EXIT_NOT_READY = 1;
 
 /** How long a process may live after it has written a configuration error, in milliseconds. */
 const MISCONFIGURED_TIMEOUT = 1_000;
@@ -49,7 +46,7 @@ export interface Run {
  * |                 |                 |                    | ignored within 0.5 s if it is of the first signal's kind    |
  * | SIGHUP          | exit            | calls `stop`       | ignored: the terminal is gone, and the stop goes on         |
  *
- * Otherwise the process ends when nothing is left to do. Its code is 0; after a configuration error 2, or 1 if it may pass. This
+ * Otherwise the process ends when nothing is left to do. Its code is 0; after a configuration error 2. This
  * error is one line on standard error: then the process ends within 1 s, or by SIGKILL after the time of `endWithin`.
  *
  * @param name Begins each message on standard error.
@@ -92,7 +89,7 @@ export async function runApplication(
     await start(run);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    process.exitCode = error.mayPass ? EXIT_NOT_READY : EXIT_MISCONFIGURED;
+    process.exitCode = EXIT_MISCONFIGURED;
     process.stderr.write(`${name}: ${error.message}\n`, () => {
       // Unref'd: it ends only a process that something keeps alive.
       if (!hasTimeLimit) setTimeout(() => process.exit(), MISCONFIGURED_TIMEOUT).unref();

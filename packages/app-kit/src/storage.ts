@@ -8,7 +8,7 @@ import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
 import { PORTS_VERSION, type Storage, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
-import { quotesViolation, readSettings, readText, type SettingErrors, spaceViolation } from './environment.ts';
+import { quotesViolation, readSettings, readText, spaceViolation } from './environment.ts';
 import type { Application } from './run-application.ts';
 
 /** Adapters by the value of STORAGE. */
@@ -98,7 +98,7 @@ export interface StorageSettings {
 export function readStorageSettings(
   environment: NodeJS.ProcessEnv,
   storages: Storages,
-  errors: SettingErrors,
+  errors: string[],
 ): StorageSettings {
   const candidates = Object.entries(storages).map(([name, adapter]) => {
     if (adapter.variable === undefined) return { name, adapter, setting: '', subject: `STORAGE=${name}` };
@@ -138,7 +138,7 @@ export interface OpenStorage {
   /** Insecure settings, and what else the operator should know: a sentence each, with the name of the variable. */
   readonly warnings: readonly string[];
   /**
-   * The configuration error that an error of the storage shows: waiting does not help, the settings must change, or may pass.
+   * The configuration error that an error of the storage shows: waiting does not help.
    *
    * @returns null for every other error.
    */
@@ -149,7 +149,7 @@ export interface OpenStorage {
 export function misconfigurationOf(error: unknown, { subject }: StorageSettings): ConfigurationError | null {
   const cause = DomainError.is(error) ? error.cause : error;
   if (!StorageMisconfigured.is(cause)) return null;
-  return new ConfigurationError(`${subject}: ${cause.message}`, { mayPass: cause.mayPass });
+  return new ConfigurationError(`${subject}: ${cause.message}`);
 }
 
 const IN_MEMORY = `the animals are kept in memory, and gone when this process ends: set ${storageChoices()} to keep them`;

@@ -76,14 +76,6 @@ export function invalid(given: Violations): DomainError {
  */
 export class StorageMisconfigured extends Error {
   override readonly name = 'StorageMisconfigured';
-  /** Whether the settings may be right, and the machine or the server not ready for them: a disk is mounted later. */
-  readonly mayPass: boolean;
-
-  /** @param options `mayPass` is false by default. */
-  constructor(message?: string, { mayPass = false, ...options }: ErrorOptions & { readonly mayPass?: boolean } = {}) {
-    super(message, options);
-    this.mayPass = mayPass;
-  }
 
   static {
     Object.defineProperty(StorageMisconfigured.prototype, STORAGE_MISCONFIGURED, {});
