@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { LIMITS } from '@animal-store/domain';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { AnimalStoreError, type Client, type ClientOptions, createClient, type Pet } from './index.ts';
 
@@ -24,6 +25,8 @@ const fail = (status: number, code: string, headers: Record<string, string> = {}
   });
 
 const created = respond(201, REX);
+
+const page = (id: number, link = '') => respond(200, `[{"id":${id},"name":"Rex","categoryId":1}]`, { link });
 
 const reset: Step = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('read ECONNRESET') }));
 
@@ -139,7 +142,6 @@ test('listPets sends its arguments, and returns exact integers', async () => {
 });
 
 test('allPets follows the pages to their end', async () => {
-  const page = (id: number, link = '') => respond(200, `[{"id":${id},"name":"Rex","categoryId":1}]`, { link });
   const { client, requests } = start([
     page(1, '</v1/pets?limit=1&cursor=A%2BB>; rel=next'),
     fail(503, 'service_unavailable'),
@@ -151,8 +153,24 @@ test('allPets follows the pages to their end', async () => {
   expect(ids).toEqual([1n, 2n, 3n]);
   const cursors = ['0', 'A%2BB', 'A%2BB', 'C'];
   expect(requests.map(({ url }) => url)).toEqual(
-    cursors.map((cursor) => `${OPTIONS.url}/pets?limit=100&status=sold&cursor=${cursor}`),
+    cursors.map((cursor) => `${OPTIONS.url}/pets?limit=${LIMITS.page.max}&status=sold&cursor=${cursor}`),
   );
+});
+
+const LOOP = '<?cursor=A>; rel=next';
+
+test.each<[string, ...Step[]]>([
+  ['that is the same', page(1, LOOP), page(1, LOOP)],
+  ['of a cycle', page(1, LOOP), page(2, '<?cursor=B>; rel=next'), page(1, LOOP)],
+  ['of earlier pets, at the end', page(2, LOOP), page(1)],
+  ['that is not the last, and empty', respond(200, '[]', { link: LOOP })],
+])('allPets ends with an error at a page %s', async (_, ...steps) => {
+  const { client } = start([...steps, fail(404, 'not_found')] as [Step]);
+  const reading = (async () => {
+    for await (const { name } of client.allPets()) expect(name).toBe('Rex');
+  })();
+  const message = 'the response is not the page that follows: a cache may ignore the query';
+  await expect(reading).rejects.toMatchObject({ code: 'unexpected_response', status: 200, message });
 });
 
 describe('createPet', () => {

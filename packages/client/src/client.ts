@@ -1,4 +1,4 @@
-import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
+import type { LIMITS, NewPet, Pet, PetStatus } from '@animal-store/domain';
 import { stringify } from '@animal-store/exact-json';
 import { type CallOptions, type Read, type RetryOptions, send } from './send.ts';
 
@@ -53,6 +53,9 @@ export interface PetQuery {
 /** Which pets are read: a {@link PetQuery} without the size of its pages. */
 export type AllPetsQuery = Omit<PetQuery, 'limit'>;
 
+/** The largest page. A type only: the client loads nothing of the domain. */
+const PAGE_MAX: typeof LIMITS.page.max = 100;
+
 /** One page of pets, in ascending order of id. */
 export interface PetPage {
   readonly pets: readonly Pet[];
@@ -69,7 +72,10 @@ export interface PetPage {
 export interface Client {
   listPets(query?: PetQuery, options?: CallOptions): Promise<PetPage>;
 
-  /** Every pet that exists at the start exactly once, in ascending order of id. The options apply to each page of 100. */
+  /**
+   * Every pet that exists at the start exactly once, in ascending order of id. The options apply to each page of 100. A page
+   * whose pets do not follow those before is an `unexpected_response`.
+   */
   allPets(query?: AllPetsQuery, options?: CallOptions): AsyncGenerator<Pet, void, undefined>;
 
   /**
@@ -98,7 +104,7 @@ export function createClient(options: ClientOptions): Client {
   const warned = new Set<string>();
 
   /** @param target What follows `/pets` in the URL. */
-  function call<T>(
+  function call<T extends object>(
     name: keyof Client,
     target: string,
     read: Read<T>,
@@ -117,18 +123,32 @@ export function createClient(options: ClientOptions): Client {
     return send(`${base}/pets${target}`, { ...init, headers }, read, { ...ofClient, signal, timeout, onResponse });
   }
 
-  const listPets: Client['listPets'] = async (query = {}, options) =>
-    call('listPets', searchOf(query), pageIn, options);
+  const listPage = (query: PetQuery, options: CallOptions | undefined, read: Read<PetPage>) =>
+    call('listPets', searchOf(query), read, options);
 
   return {
-    listPets,
+    async listPets(query = {}, options) {
+      return listPage(query, options, readPage);
+    },
 
     async *allPets(query = {}, options) {
       requireKnown('query', query, ['status', 'cursor']);
       const { status, cursor } = query;
       let next = cursor;
+      let last = 0n;
+      // A cache that ignores the query returns one page for all cursors.
+      const readFollowing: Read<PetPage> = (body, headers) => {
+        const page = readPage(body, headers);
+        if (typeof page === 'string') return page;
+        if (page.pets.length === 0 && page.next !== null) return NOT_FOLLOWING;
+        for (const { id } of page.pets) {
+          if (id <= last) return NOT_FOLLOWING;
+          last = id;
+        }
+        return page;
+      };
       do {
-        const page = await listPets({ limit: 100, status, cursor: next }, options);
+        const page: PetPage = await listPage({ limit: PAGE_MAX, status, cursor: next }, options, readFollowing);
         yield* page.pets;
         next = page.next;
       } while (next !== null);
@@ -143,12 +163,12 @@ export function createClient(options: ClientOptions): Client {
       requireType('the categoryId of newPet', Object(newPet).categoryId, 'bigint');
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
       const init = { method: 'POST', headers, body: stringify(newPet) };
-      return call('createPet', '', petIn, options, init);
+      return call('createPet', '', readPet, options, init);
     },
 
     async getPet(id, options) {
       requireType('id', id, 'bigint');
-      return call('getPet', `/${id}`, petIn, options);
+      return call('getPet', `/${id}`, readPet, options);
     },
   };
 }
@@ -182,17 +202,22 @@ function searchOf(query: PetQuery): string {
   return search.size === 0 ? '' : `?${search}`;
 }
 
-function petIn(body: unknown): Pet | undefined {
+const NOT_PETS = 'is not the JSON of pets';
+const NOT_FOLLOWING = 'is not the page that follows: a cache may ignore the query';
+
+function isPet(body: unknown): body is Pet {
   const { id, name, categoryId, status = '' } = Object(body) as Record<string, unknown>;
   const hasIntegers = typeof id === 'bigint' && typeof categoryId === 'bigint';
-  return hasIntegers && typeof name === 'string' && typeof status === 'string' ? (body as Pet) : undefined;
+  return hasIntegers && typeof name === 'string' && typeof status === 'string';
 }
 
-function pageIn(body: unknown, headers: Headers): PetPage | undefined {
-  if (!Array.isArray(body) || !body.every(petIn)) return undefined;
+const readPet: Read<Pet> = (body) => (isPet(body) ? body : NOT_PETS);
+
+const readPage: Read<PetPage> = (body, headers) => {
+  if (!Array.isArray(body) || !body.every(isPet)) return NOT_PETS;
   const following = /\?([^>]*)>;\s*rel="?next\b/i.exec(headers.get('link') ?? '')?.[1];
   return { pets: body, next: new URLSearchParams(following).get('cursor') };
-}
+};
 
 /** The URL without slashes at its end. A path is on the origin of the page, which Node.js does not have. */
 function baseOf(url: string): string {

@@ -42,8 +42,8 @@ interface SendOptions extends CallOptions, RetryOptions {
   readonly onResponse: (headers: Headers) => void;
 }
 
-/** Reads a response of 2xx; undefined if its body is not that of the operation. */
-export type Read<T> = (body: unknown, headers: Headers) => T | undefined;
+/** Reads a response of 2xx. A text completes "the response …" if its body is not that of the operation. */
+export type Read<T extends object> = (body: unknown, headers: Headers) => T | string;
 
 /**
  * Sends a request until it succeeds, is rejected or times out.
@@ -52,7 +52,12 @@ export type Read<T> = (body: unknown, headers: Headers) => T | undefined;
  * @returns What was read from a response of 2xx.
  * @throws AnimalStoreError; TypeError if a number, the signal or `fetch` is not as described; the signal's reason
  */
-export async function send<T>(url: string, init: RequestInit, read: Read<T>, options: SendOptions): Promise<T> {
+export async function send<T extends object>(
+  url: string,
+  init: RequestInit,
+  read: Read<T>,
+  options: SendOptions,
+): Promise<T> {
   const { signal, onRetry, timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY } = options;
   for (const [name, value] of Object.entries({ timeout, maxRetries }))
     if (!(typeof value === 'number' && value >= 0)) throw new TypeError(`${name} must be a number, 0 or more`);
@@ -99,7 +104,12 @@ function pauseBefore(retry: number, { code, status = 0, retryAfter = 0 }: Animal
 }
 
 /** @throws AnimalStoreError; TypeError if `fetch` is no function */
-async function attempt<T>(url: string, init: RequestInit, read: Read<T>, options: SendOptions): Promise<T> {
+async function attempt<T extends object>(
+  url: string,
+  init: RequestInit,
+  read: Read<T>,
+  options: SendOptions,
+): Promise<T> {
   const { signal = null, fetch = globalThis.fetch, onResponse } = options;
   if (typeof fetch !== 'function') throw new TypeError('fetch must be a function');
   const idempotencyKey = new Headers(init.headers).get('idempotency-key') ?? undefined;
@@ -120,20 +130,20 @@ async function attempt<T>(url: string, init: RequestInit, read: Read<T>, options
   } catch {
     // It is not of the service.
   }
-  const value = ok ? read(body, headers) : undefined;
-  if (value !== undefined) return value;
+  const value = ok ? read(body, headers) : unexpectedIn(response);
+  if (typeof value === 'object') return value;
 
   const status = response.status || undefined;
   const requestId = headers.get('x-request-id') ?? undefined;
   const details = { status, requestId, retryAfter: retryAfter(headers), idempotencyKey };
   const { code, message } = Object(body) as Record<string, unknown>;
   if (!ok && isServiceCode(code) && typeof message === 'string') throw new AnimalStoreError(code, message, details);
-  throw new AnimalStoreError('unexpected_response', `the response ${unexpectedIn(response)}`, details);
+  throw new AnimalStoreError('unexpected_response', `the response ${value}`, details);
 }
 
 /**
- * Why `fetch` failed: in Node.js its cause says so, or the errors of all addresses of a host. A caller's `fetch` may reject with
- * any value.
+ * Why `fetch` failed: in Node.js its cause says so, or the errors of all addresses of a host. A caller's `fetch` may reject
+ * with any value.
  */
 function reasonOf(failure: unknown): string {
   const { cause = failure } = Object(failure) as Partial<Error>;
@@ -142,8 +152,7 @@ function reasonOf(failure: unknown): string {
   return errors === undefined ? String(message).trim() : errors.map(reasonOf).join(', ');
 }
 
-function unexpectedIn({ ok, status }: Response): string {
-  if (ok) return 'is not the JSON of pets';
+function unexpectedIn({ status }: Response): string {
   // A browser hides the status of a redirection behind 0.
   const isRedirection = status === 0 || (status >= 300 && status < 400);
   if (isRedirection) return 'is a redirection: url must be that of the service';
