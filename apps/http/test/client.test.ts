@@ -21,3 +21,17 @@ test('the client creates, reads and lists pets with exact integers', async ({ se
   for await (const pet of client.allPets({ cursor: next })) all.push(pet);
   expect(all).toEqual([rex, max]);
 });
+
+test('the service keeps the request id of the client', async ({ service: { port } }) => {
+  const sent: unknown[] = [];
+  const client = createClient({
+    url: `http://127.0.0.1:${port}/v1`,
+    key: KEY,
+    fetch: (input, init) => {
+      sent.push(new Headers(init?.headers).get('x-request-id'));
+      return fetch(input, init);
+    },
+  });
+  const { status, requestId } = await client.listPets({ limit: 0 }).catch((error) => error);
+  expect([status, sent]).toEqual([400, [requestId]]);
+});

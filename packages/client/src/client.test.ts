@@ -44,8 +44,11 @@ function start(steps: readonly [Step, ...Step[]], options: Partial<ClientOptions
   return { client: createClient({ ...OPTIONS, fetch, ...options }), requests };
 }
 
+/** The values of a header field in requests. */
+const fieldsOf = (requests: readonly Request[], name: string) => requests.map(({ headers }) => headers.get(name));
+
 /** The idempotency keys of requests. */
-const keysOf = (requests: readonly Request[]) => requests.map(({ headers }) => headers.get('idempotency-key'));
+const keysOf = (requests: readonly Request[]) => fieldsOf(requests, 'idempotency-key');
 
 describe('createClient', () => {
   test.each([
@@ -189,7 +192,7 @@ describe('createPet', () => {
     for (const options of [{}, {}, { idempotencyKey }]) await client.createPet(newRex, options);
     const made = expect.stringMatching(/^\d+-\d+$/);
     expect(keysOf(requests)).toEqual([made, made, idempotencyKey]);
-    expect(new Set(keysOf(requests)).size).toBe(3);
+    for (const name of ['idempotency-key', 'x-request-id']) expect(new Set(fieldsOf(requests, name)).size).toBe(3);
   });
 
   test.each<readonly [string, Step]>([
@@ -204,7 +207,8 @@ describe('createPet', () => {
     expect(await client.createPet(newRex)).toEqual(rex);
     const bodies = await Promise.all(requests.map((request) => request.text()));
     expect(bodies).toEqual(Array(3).fill(bodies[0]));
-    expect(new Set(keysOf(requests)).size).toBe(1);
+    for (const name of ['idempotency-key', 'x-request-id'])
+      expect(new Set(fieldsOf(requests, name)), name).toEqual(new Set([expect.any(String)]));
   });
 
   test('repeats the same request after a connection that was reset, and a response that was cut off', async () => {
@@ -321,9 +325,10 @@ describe('a call that is repeated', () => {
   test.each([0, 2])('is repeated %i times at most, each time after a call of onRetry', async (maxRetries) => {
     const onRetry = vi.fn();
     const { client, requests } = start([reset], { maxRetries, onRetry });
-    const { code, idempotencyKey } = await client.createPet(newRex).catch((reason) => reason);
+    const { code, requestId, idempotencyKey } = await client.createPet(newRex).catch((reason) => reason);
     expect(keysOf(requests)).toEqual(Array(1 + maxRetries).fill(idempotencyKey));
-    const calls = [1, 2].map((retry) => [expect.objectContaining({ code, idempotencyKey }), retry]);
+    expect(fieldsOf(requests, 'x-request-id')).toEqual(Array(1 + maxRetries).fill(requestId));
+    const calls = [1, 2].map((retry) => [expect.objectContaining({ code, requestId, idempotencyKey }), retry]);
     expect(onRetry.mock.calls).toEqual(calls.slice(0, maxRetries));
   });
 

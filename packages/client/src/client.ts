@@ -115,6 +115,7 @@ export function createClient(options: ClientOptions): Client {
     const { signal, timeout = ofClient.timeout } = options;
     const headers = new Headers(init.headers);
     headers.set('authorization', `Bearer ${key}`);
+    headers.set('x-request-id', randomText());
     const onResponse = (received: Headers) => {
       if (!received.has('deprecation') || warned.has(name)) return;
       warned.add(name);
@@ -156,7 +157,7 @@ export function createClient(options: ClientOptions): Client {
 
     async createPet(newPet, given = {}) {
       requireKnown('options', given, ['signal', 'timeout', 'idempotencyKey']);
-      const { idempotencyKey = randomKey(), ...options } = given;
+      const { idempotencyKey = randomText(), ...options } = given;
       if (!isVisible(idempotencyKey) || idempotencyKey.length > 255)
         throw new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
       // A number has lost the digits beyond 2^53.
@@ -235,4 +236,4 @@ function baseOf(url: string): string {
 }
 
 /** `crypto.randomUUID` is missing on pages without TLS. */
-const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');
+const randomText = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');

@@ -26,13 +26,13 @@ export function isServiceCode(code: unknown): code is ErrorCode {
 
 type Details = Partial<Pick<AnimalStoreError, 'status' | 'requestId' | 'retryAfter' | 'idempotencyKey' | 'cause'>>;
 
-/** A call failed. The members about a response are those of the last one; undefined if there was none. */
+/** A call failed. `status` and `retryAfter` are those of the last response, undefined if there was none. */
 export class AnimalStoreError extends Error {
   override readonly name = 'AnimalStoreError';
   readonly code: ErrorCode;
   /** The HTTP status. */
   readonly status!: number | undefined;
-  /** Its `X-Request-Id`, which the log of the service has, too. */
+  /** The `X-Request-Id` of all attempts, or of the response if a proxy has replaced it: the log of the service has it, too. */
   readonly requestId!: string | undefined;
   /** Its `Retry-After` in seconds. */
   readonly retryAfter!: number | undefined;

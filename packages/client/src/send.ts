@@ -112,7 +112,9 @@ async function attempt<T extends object>(
 ): Promise<T> {
   const { signal = null, fetch = globalThis.fetch, onResponse } = options;
   if (typeof fetch !== 'function') throw new TypeError('fetch must be a function');
-  const idempotencyKey = new Headers(init.headers).get('idempotency-key') ?? undefined;
+  const [requestId, idempotencyKey] = ['x-request-id', 'idempotency-key'].map(
+    (name) => new Headers(init.headers).get(name) ?? undefined,
+  );
   let response: Response;
   let text: string;
   try {
@@ -120,7 +122,8 @@ async function attempt<T extends object>(
     response = await fetch(url, { ...init, signal, redirect: 'manual' });
     text = await response.text();
   } catch (cause) {
-    throw new AnimalStoreError('no_response', `no response from ${url}: ${reasonOf(cause)}`, { idempotencyKey, cause });
+    const message = `no response from ${url}: ${reasonOf(cause)}`;
+    throw new AnimalStoreError('no_response', message, { requestId, idempotencyKey, cause });
   }
   const { ok, headers } = response;
   onResponse(headers);
@@ -134,8 +137,13 @@ async function attempt<T extends object>(
   if (typeof value === 'object') return value;
 
   const status = response.status || undefined;
-  const requestId = headers.get('x-request-id') ?? undefined;
-  const details = { status, requestId, retryAfter: retryAfter(headers), idempotencyKey };
+  const details = {
+    status,
+    // A proxy may have replaced it.
+    requestId: headers.get('x-request-id') ?? requestId,
+    retryAfter: retryAfter(headers),
+    idempotencyKey,
+  };
   const { code, message } = Object(body) as Record<string, unknown>;
   if (!ok && isServiceCode(code) && typeof message === 'string') throw new AnimalStoreError(code, message, details);
   throw new AnimalStoreError('unexpected_response', `the response ${value}`, details);
