@@ -53,8 +53,9 @@ export interface PetQuery {
 /** Which pets are read: a {@link PetQuery} without the size of its pages. */
 export type AllPetsQuery = Omit<PetQuery, 'limit'>;
 
-/** The largest page. A type only: the client loads nothing of the domain. */
+// The client loads nothing of the domain: the types of its limits tell when they differ.
 const PAGE_MAX: typeof LIMITS.page.max = 100;
+const KEY_MAX_LENGTH: typeof LIMITS.idempotencyKey.maxLength = 255;
 
 /** One page of pets, in ascending order of id. */
 export interface PetPage {
@@ -158,8 +159,8 @@ export function createClient(options: ClientOptions): Client {
     async createPet(newPet, given = {}) {
       requireKnown('options', given, ['signal', 'timeout', 'idempotencyKey']);
       const { idempotencyKey = randomText(), ...options } = given;
-      if (!isVisible(idempotencyKey) || idempotencyKey.length > 255)
-        throw new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
+      if (!isVisible(idempotencyKey) || idempotencyKey.length > KEY_MAX_LENGTH)
+        throw new TypeError(`idempotencyKey must have 1 to ${KEY_MAX_LENGTH} visible ASCII characters`);
       // A number has lost the digits beyond 2^53.
       requireType('the categoryId of newPet', Object(newPet).categoryId, 'bigint');
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
