@@ -247,10 +247,12 @@ describe('createResource', () => {
   describe('after close', () => {
     test('rejects every call, also in flight, and closes its connection once, if it was opened', async () => {
       const { call, close, end, open, use } = resource();
-      const inFlight = call(never);
-      await use();
+      const ended = Promise.withResolvers<void>();
+      const [first, ...inFlight] = [ended.promise, never(), never(), never()].map((work) => call(() => work));
+      ended.resolve();
+      await Promise.all([first, use()]);
       await Promise.all([end(), end()]);
-      await Promise.all([inFlight, use()].map((rejected) => expect(rejected).rejects.toEqual(closed())));
+      await Promise.all([...inFlight, use()].map((rejected) => expect(rejected).rejects.toEqual(closed())));
       expect(vi.getTimerCount()).toBe(0);
       expect(close.mock.calls).toEqual([[1]]);
       expect(open).toHaveBeenCalledTimes(1);

@@ -82,8 +82,8 @@ type State<T> =
 export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   const { open, close, isLost, toPortError = unavailable } = options;
   let state: State<T> = { name: 'absent' };
-  /** The calls whose work has not ended, and how to stop waiting for each. */
-  const inFlight = new Map<RunningCall<T>, (failure: Error) => void>();
+  /** The calls whose work has not ended, in any order: a Map or a Set of them would cost as much as the call itself. */
+  const inFlight: RunningCall<T>[] = [];
 
   function startOpening() {
     const limits = new LazyLimits(performance.now() + BUDGET.connect);
@@ -143,9 +143,9 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${BUDGET.call} ms`));
       }
       const used = state;
-      const call = new RunningCall(used.value, deadline);
+      const call = new RunningCall(used.value, deadline, inFlight);
       try {
-        const result = await withTimeout(work(call), left, inFlight, call);
+        const result = await withTimeout(work(call), left, call);
         call.end();
         return result;
       } catch (failure) {
@@ -164,11 +164,13 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         const released = withTimeout(release(closing), BUDGET.call).catch(() => {});
         state = { name: 'closed', done: released };
         if (closing.name === 'opening') closing.limits.end(failure);
-        for (const call of inFlight.keys()) call.end(failure);
+        for (const call of inFlight) call.end(failure);
         // The caller waits, and nothing else may keep the process alive.
         const alive = setTimeout(() => {}, BUDGET.call);
         // A driver may forget who waits for a connection.
-        const endCalls = () => inFlight.forEach((stop) => void stop(failure));
+        const endCalls = () => {
+          for (const call of [...inFlight]) call.stop(failure);
+        };
         released.then(() => {
           clearTimeout(alive);
           // A turn later: results that have arrived with the end are delivered.
@@ -182,34 +184,55 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
 
 class RunningCall<T> extends LazyLimits implements Call<T> {
   readonly connection: T;
+  readonly #inFlight: RunningCall<T>[];
+  #index = -1;
+  #stop: ((failure: Error) => void) | null = null;
 
-  constructor(connection: T, deadline: number) {
+  constructor(connection: T, deadline: number, inFlight: RunningCall<T>[]) {
     super(deadline);
     this.connection = connection;
+    this.#inFlight = inFlight;
+  }
+
+  /** Adds it to the calls in flight. */
+  enter(stop: (failure: Error) => void): void {
+    this.#stop = stop;
+    this.#index = this.#inFlight.push(this) - 1;
+  }
+
+  /** Removes it: the last one takes its place. */
+  leave(): void {
+    const last = this.#inFlight.pop() as RunningCall<T>;
+    if (last === this) return;
+    this.#inFlight[this.#index] = last;
+    last.#index = this.#index;
+  }
+
+  /** Stops waiting for its work. */
+  stop(failure: Error): void {
+    this.#stop?.(failure);
   }
 }
 
 /**
  * Stops waiting for work, which goes on, after a timeout in milliseconds. The timer keeps no process alive.
  *
- * @param inFlight Has, until the end, a function that stops waiting at once, for this call.
+ * @param call Is in flight until the end.
  */
-export function withTimeout<R, Key = never>(
-  work: Promise<R>,
-  timeout: number,
-  inFlight?: Map<Key, (failure: Error) => void>,
-  call?: Key,
-): Promise<R> {
+export function withTimeout<R>(work: Promise<R>, timeout: number, call?: RunningCall<unknown>): Promise<R> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       stop(Object.assign(new Error(`no response within ${timeout} ms`), { name: 'TimeoutError' }));
     }, timeout);
     timer.unref();
-    if (call !== undefined) inFlight?.set(call, stop);
+    let hasEnded = false;
+    call?.enter(stop);
     // Not `finally`, which makes more promises for each call.
     function end(): void {
+      if (hasEnded) return;
+      hasEnded = true;
       clearTimeout(timer);
-      if (call !== undefined) inFlight?.delete(call);
+      call?.leave();
     }
     function stop(failure: Error): void {
       end();
