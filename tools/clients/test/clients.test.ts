@@ -18,6 +18,7 @@ async function runExample(name: string, environment: Service['environment']): Pr
   const java = lines.map(([line]) => line.slice(3).replace(/^mvn .*/, '$& --quiet --batch-mode >&2')).join('\n');
   const commands: Readonly<Record<string, readonly [string, ...string[]]>> = {
     '.js': [process.execPath, name],
+    '.ts': [process.execPath, name],
     '.py': ['python3', name],
     '.sh': ['sh', '-eu', name],
     '.go': ['go', 'run', name],
@@ -46,7 +47,7 @@ const TOPICS: Readonly<Record<string, Topic>> = {
     },
   },
   'reads every page in': {
-    files: { 'pages.js': undefined, 'pages.py': 'Python' },
+    files: { 'pages.js': undefined, 'pages.py': 'Python', 'openapi-fetch.ts': undefined },
     async check(run, service) {
       const { add } = callsTo(service.url);
       for (let count = 0; count < 250; count += 1) await add('Rex');
