@@ -1,6 +1,6 @@
 // First of all imports: tsyringe throws if the Reflect metadata API is missing.
 import 'reflect-metadata';
-import { sha256, type Version } from '@animal-store/app-kit';
+import { missingKeys, sha256, type Version } from '@animal-store/app-kit';
 import { type Clock, createCatalogue } from '@animal-store/domain';
 import type { Storage } from '@animal-store/domain/ports';
 import { createAuthentication } from '@animal-store/domain/transport';
@@ -16,7 +16,7 @@ import type { Sender } from './app/record.ts';
 import type { Configuration } from './configuration.ts';
 import { createRequestLog, type Log, reportDefect } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
-import { createStorageCheck, type StorageCheck } from './observability/readiness.ts';
+import { createReadiness, createStorageCheck, type Phase, type StorageCheck } from './observability/readiness.ts';
 import type { NodeRequest } from './server/request.ts';
 import type { Listener } from './server/server.ts';
 
@@ -29,9 +29,8 @@ const VALUES = {
   configuration: token<Configuration>('configuration'),
   version: token<Version>('version'),
   storage: token<Storage>('storage'),
-  log: token<Omit<Log, 'print' | 'close'>>('log'),
-  /** Whether the service is stopping. */
-  isStopping: token<() => boolean>('isStopping'),
+  log: token<Omit<Log, 'print' | 'flush' | 'close'>>('log'),
+  phase: token<() => Phase>('phase'),
   /** Milliseconds since the epoch; it decides when the deprecated operation ends. */
   clock: token<Clock>('clock'),
 };
@@ -59,7 +58,10 @@ export function compose(parts: Parts): DependencyContainer {
   const provide = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) =>
     container.register(name, { useFactory: instanceCachingFactory(make) });
 
-  provide(TOKENS.storageCheck, (c) => createStorageCheck(c.resolve(TOKENS.storage), c.resolve(TOKENS.log)));
+  provide(TOKENS.storageCheck, (c) => {
+    const [storage, { configuredKeys }] = [c.resolve(TOKENS.storage), c.resolve(TOKENS.configuration)];
+    return createStorageCheck(storage, c.resolve(TOKENS.log), () => missingKeys(configuredKeys, storage.keys));
+  });
   provide(TOKENS.metrics, (c) =>
     createMetrics({
       version: c.resolve(TOKENS.version),
@@ -90,8 +92,7 @@ export function compose(parts: Parts): DependencyContainer {
       corsOrigins: configuration.CORS_ORIGINS,
       rateLimit: configuration.RATE_LIMIT,
       exchange: c.resolve(TOKENS.exchange),
-      checkStorage: c.resolve(TOKENS.storageCheck).check,
-      isStopping: c.resolve(TOKENS.isStopping),
+      checkReadiness: createReadiness(c.resolve(TOKENS.storageCheck), c.resolve(TOKENS.phase)),
       clock,
       metrics,
     });

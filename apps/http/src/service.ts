@@ -4,7 +4,6 @@ import {
   ConfigurationError,
   createDevelopmentKey,
   findStorages,
-  missingKeys,
   openStorage,
   readVersion,
   STORAGE_VARIABLES,
@@ -15,6 +14,7 @@ import type { Application, Run } from '@animal-store/app-kit/run-application';
 import { compose, TOKENS } from './composition.ts';
 import { type Configuration, readConfiguration, VARIABLES } from './configuration.ts';
 import { createLog, type Log } from './observability/log.ts';
+import type { Phase } from './observability/readiness.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { welcome } from './welcome.ts';
 
@@ -53,13 +53,13 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   const build = readVersion(process.env);
   const log = await createLog(configuration.LOG_LEVEL, isatty(1));
   const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage);
-  let isStopping = false;
+  let phase: Phase = 'starting';
   const container = compose({
     configuration,
     version: build,
     storage,
     log,
-    isStopping: () => isStopping,
+    phase: () => phase,
     clock: Date.now,
   });
   const { HOST: host, PORT: port } = configuration;
@@ -76,8 +76,8 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   });
 
   async function stop(grace: number, deadline: number, isFailedStart = false): Promise<void> {
-    if (isStopping) return;
-    isStopping = true;
+    if (phase === 'stopping') return;
+    phase = 'stopping';
     endWithin(grace + deadline + END_TIMEOUT);
     const connectionsClosed = await server.stop({ grace, deadline });
     await storage.close();
@@ -101,12 +101,11 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
 
   // The service also starts while its storage is unavailable. It ends if only a change of the settings helps.
   const check = async () => {
-    await container.resolve(TOKENS.storageCheck).check();
-    const missing = configuration.production ? await missingKeys(configuration.configuredKeys, storage.keys) : null;
+    const missing = await container.resolve(TOKENS.storageCheck).check();
     return missing === null ? null : new ConfigurationError(missing);
   };
   const problem = await check().catch(misconfiguration);
-  if (isStopping) return;
+  if (phase !== 'starting') return;
   if (problem !== null) {
     void stop(0, 0, true);
     throw problem;
@@ -114,6 +113,8 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   const url = originOf(server) + configuration.BASE_PATH;
   if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...build }, 'listening');
   else log.print(welcome({ url, key: developmentKey, storage: description, version: build.version }));
+  log.flush();
+  phase = 'serving';
 }
 
 /** How many connections may be open: as many as are wanted, or fewer if the process may not open so many files. */

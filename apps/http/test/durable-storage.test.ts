@@ -1,6 +1,6 @@
 import { STORAGES } from '@animal-store/app-kit';
-import { expect, test } from 'vitest';
-import { KEY } from './service.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { freePort, KEY, serviceAt } from './service.ts';
 import { startProcess } from './service-process.ts';
 
 const DURABLE = Object.entries(STORAGES).flatMap(([name, adapter]) =>
@@ -37,3 +37,21 @@ test.for(DURABLE)(
     expect((await call('GET', '/v1/pets?status=sold')).json).toHaveLength(7);
   },
 );
+
+test.for(DURABLE)('%s makes no service ready that will end because no API key exists', async ([name, variable]) => {
+  const { freshPlace } = await import(`../../../packages/adapter-${name}/test/fresh-place.ts`);
+  const environment = { [variable]: freshPlace(), NODE_ENV: 'production', PORT: String(await freePort()) };
+  const { exit, output } = startProcess(environment);
+  const statuses = new Set<number>();
+  const probe = () => serviceAt(Number(environment.PORT)).call('GET', '/readyz', { key: null });
+  const probes = setInterval(() => {
+    probe().then(
+      ({ status }) => statuses.add(status),
+      () => {},
+    );
+  }, 2);
+  onTestFinished(() => clearInterval(probes));
+  expect(await exit).toBe(2);
+  expect(output.err).toMatch(/there is no API key/);
+  expect([...statuses].filter((status) => status !== 503)).toEqual([]);
+});

@@ -13,7 +13,7 @@ const parts = {
   version: { version: '1.2.3' },
   storage: createMemoryStorage(),
   log: await createLog('silent', false),
-  isStopping: () => false,
+  phase: () => 'serving' as const,
   clock: Date.now,
 };
 const server = createServer(getRequestListener(compose(parts).resolve(TOKENS.app).fetch));

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { KEY, openSocket, request, serviceAt, startService } from './service.ts';
+import { freePort, KEY, openSocket, request, serviceAt, startService } from './service.ts';
 import { startProcess } from './service-process.ts';
 
 const PORTS = new URL('../../../packages/domain/src/ports.ts', import.meta.url);
@@ -21,6 +21,9 @@ function adapterWith(members: string): string {
   const open = `description: 'shelves', variable: { name: 'SHELF' }, open: async () => (${storage})`;
   return freshFile('adapter.mjs', `export const adapter = { portsVersion: 1, ${open} };`);
 }
+
+/** An API key is looked for in vain for 0.3 seconds. */
+const LATE_KEYS = 'keys: new Proxy({}, { get: () => () => new Promise((resolve) => setTimeout(resolve, 300, [])) })';
 
 const ISSUE = 'set API_KEYS, or issue a key by animal-store keys issue --holder NAME';
 
@@ -119,6 +122,29 @@ describe('a start', () => {
     expect(await running.exit).toBe(2);
     expect(running.output.err).toBe(`animal-store: ${line}\n`);
     expect(running.output.out).not.toMatch(/listening|stopp/);
+  });
+
+  test.each([
+    ['there is no key, which shows late', () => ({ STORAGE: adapterWith(LATE_KEYS), SHELF: 'zoo' }), 2],
+    ['there is no key', () => ({ SQLITE_FILE: join(freshFolder(), 'animals.db') }), 2],
+    ['there is a key', () => ({ SQLITE_FILE: join(freshFolder(), 'animals.db'), API_KEYS: KEY }), null],
+  ])('is not ready before it says "listening" if %s', async (_, environment, code) => {
+    const port = await freePort();
+    const running = startProcess({ NODE_ENV: 'production', PORT: String(port), ...environment() });
+    let readyAt: number | undefined;
+    async function probe(): Promise<void> {
+      const { status } = await serviceAt(port).call('GET', '/readyz', { key: null });
+      if (status === 200) readyAt ??= Date.now();
+    }
+    const probes = setInterval(() => void probe().catch(() => {}), 2);
+    onTestFinished(() => clearInterval(probes));
+    if (code !== null) {
+      expect([await running.exit, readyAt]).toEqual([code, undefined]);
+      return;
+    }
+    await running.listens();
+    const [listening] = running.logged('listening');
+    await expect.poll(() => readyAt).toBeGreaterThanOrEqual(listening?.['time'] as number);
   });
 
   test('ends with code 2 on a configuration error even if standard error cannot be written', async () => {

@@ -119,7 +119,7 @@ function put(environment: Environment, { clock = Date.now, storage = storageWith
     child,
     dropped: () => 0,
   };
-  const parts = { configuration, storage, clock, log, version: { version: '1.2.3' }, isStopping: () => false };
+  const parts = { configuration, storage, clock, log, version: { version: '1.2.3' }, phase: () => 'serving' as const };
   const container = compose(parts);
   if (initApp !== undefined) {
     const catalogue = createCatalogue(storage.pets);

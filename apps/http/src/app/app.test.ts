@@ -346,7 +346,7 @@ describe('a response to a script of another origin', () => {
       for (const origin of [ORIGIN, '*']) {
         const { app } = createRecorder({
           corsOrigins: new Set([origin]),
-          checkStorage: fail(OVERLOADED),
+          checkReadiness: fail(OVERLOADED),
           initApp: (app) => app.use(middleware ?? ((_, next) => next())),
         });
         app.get(OWN, (c) => c.text('own', 200, { vary: 'X-Origin-Host' }));

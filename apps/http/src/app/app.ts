@@ -6,7 +6,7 @@ import { requireKey } from './auth.ts';
 import { allowOrigins } from './cors.ts';
 import { docs } from './docs.ts';
 import type { Env, Middleware } from './env.ts';
-import { HttpError, JSON_TYPE, type Reply, STOPPING } from './errors.ts';
+import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { mcp } from './mcp.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
@@ -56,10 +56,13 @@ export interface AppOptions {
    * @default createExchange()
    */
   readonly exchange?: Exchange;
-  /** Resolves if the storage is available. */
-  readonly checkStorage?: () => Promise<void>;
-  /** Whether the service is stopping, and so not ready. */
-  readonly isStopping?: () => boolean;
+  /**
+   * Resolves if the service is ready.
+   *
+   * @throws HttpError, DomainError
+   * @default async () => {}
+   */
+  readonly checkReadiness?: () => Promise<void>;
   /** What `/metrics` responds with. Without it there is no such path. */
   readonly metrics?: { readonly contentType: string; read(): Promise<string> };
   /**
@@ -98,8 +101,7 @@ export function createApp({
   corsOrigins = new Set(),
   rateLimit = 0,
   exchange = createExchange(),
-  checkStorage = async () => {},
-  isStopping = () => false,
+  checkReadiness = async () => {},
   metrics,
   initApp,
 }: AppOptions): Hono<Env> {
@@ -124,8 +126,7 @@ export function createApp({
 
   app.get('/livez', (c) => respond(c, json('{"status":"live"}')));
   app.on('GET', ['/readyz', '/healthz'], async (c) => {
-    if (isStopping()) throw STOPPING;
-    await checkStorage();
+    await checkReadiness();
     return respond(c, json('{"status":"ready"}'));
   });
   if (metrics !== undefined) {

@@ -71,6 +71,7 @@ export const invalidRequest = (message: string, status?: number) =>
 // These errors are made once, because taking the stack costs more than the rest of a rejection.
 export const BODY_IS_TOO_LARGE = new HttpError('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge);
 export const BODY_IS_INCOMPLETE = invalidRequest(CLIENT_MESSAGES.bodyIsIncomplete);
+export const STARTING = new HttpError('service_unavailable', CLIENT_MESSAGES.starting);
 export const STOPPING = new HttpError('service_unavailable', CLIENT_MESSAGES.stopping);
 export const OVERLOADED = new HttpError('service_unavailable', CLIENT_MESSAGES.overloaded);
 

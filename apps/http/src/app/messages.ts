@@ -21,6 +21,7 @@ export const CLIENT_MESSAGES = {
   missingKey: 'missing API key: send a valid one as Authorization: Bearer <API_KEY>',
   originIsForbidden: 'scripts of this origin have no access: the operator can add it to CORS_ORIGINS',
   overloaded: 'the service is overloaded; retry after the time in Retry-After',
+  starting: 'the service is starting',
   stopping: 'the service is stopping',
   transferEncoding: 'send the body with no other Transfer-Encoding than chunked',
   unexpected: 'unexpected error in the service; it has been logged under the id of this request',

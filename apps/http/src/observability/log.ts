@@ -23,8 +23,10 @@ export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
   child(fields: object): Pick<Logger, 'debug' | 'info'>;
   /** A warning that may occur very often: at most one a minute for each message. */
   warnThrottled(message: string, details?: object): void;
-  /** Writes text as it is, at any level. */
+  /** Adds text as it is, at any level. */
   print(text: string): void;
+  /** Begins to write the lines that wait for others. */
+  flush(): void;
   /** How many lines were dropped since the start. */
   dropped(): number;
   /**
@@ -73,10 +75,8 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
       warnedAt.set(message, now);
       logger.warn(details, message);
     },
-    print(text) {
-      write(text);
-      output.flush();
-    },
+    print: write,
+    flush: () => output.flush(),
     dropped: () => dropped,
     close() {
       const { promise, resolve } = Promise.withResolvers<boolean>();

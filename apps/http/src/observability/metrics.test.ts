@@ -81,7 +81,7 @@ test('a call of the storage that can not be recorded has its own outcome, and th
     get outage(): string | null {
       throw defect;
     },
-    check: async () => {},
+    check: async () => null,
     recheck() {},
   };
   const onError = vi.fn();

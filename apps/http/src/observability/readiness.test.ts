@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/domain';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { failingStorage } from '../../test/service.ts';
 import { createMetrics } from './metrics.ts';
-import { createStorageCheck } from './readiness.ts';
+import { createReadiness, createStorageCheck, type Phase } from './readiness.ts';
 
 const outage = (reason: string) =>
   new DomainError('storage_unavailable', 'the storage is unavailable: try again', { cause: new Error(reason) });
@@ -18,20 +18,24 @@ describe('the check of the storage', () => {
     const logged: unknown[] = [];
     const note = ({ reason }: { reason?: string }, message: string) =>
       logged.push(message, ...(reason ? [reason] : []));
-    const storageCheck = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note } as never);
-    return { storageCheck, storage, failure, ready, logged };
+    const findMissingKeys = vi.fn(async (): Promise<string | null> => null);
+    const log = { info: note, warn: note } as never;
+    const storageCheck = createStorageCheck({ location: 'memory', ready }, log, findMissingKeys);
+    return { storageCheck, storage, failure, ready, findMissingKeys, logged };
   }
 
   test('is shared by probes, and logs an outage, its end and another reason, but not another number in it', async () => {
-    const { storageCheck, failure, ready, logged } = createCheck();
+    const { storageCheck, failure, ready, findMissingKeys, logged } = createCheck();
     for (const reason of ['', 'shutting down', 'after 700 ms', 'after 710 ms', 'shutting down', '', '']) {
       if (reason === '') delete failure.with;
       else failure.with = outage(reason);
       // Readiness probes at the same time share one check.
       const probes = [storageCheck.check(), storageCheck.check()].map((check) => check.catch((error) => error));
-      expect(await Promise.all(probes)).toEqual([failure.with, failure.with]);
+      expect(await Promise.all(probes)).toEqual(Array(2).fill(failure.with ?? null));
     }
     expect(ready).toHaveBeenCalledTimes(7);
+    // Keys may be revoked later: the first answer is for ever.
+    expect(findMissingKeys).toHaveBeenCalledTimes(1);
     // A storage may be of a class.
     expect(ready.mock.contexts).toContainEqual({ location: 'memory', ready });
     expect(logged).toEqual([BEGIN, 'shutting down', BEGIN, 'after 700 ms', BEGIN, 'shutting down', END]);
@@ -59,4 +63,29 @@ describe('the check of the storage', () => {
     await call();
     expect([logged, ready.mock.calls.length]).toEqual([[BEGIN, 'down', END], 2]);
   });
+
+  test('asks for an API key once the storage is available, logs that none is valid, and heals when one is issued', async () => {
+    const { storageCheck, failure, findMissingKeys, logged } = createCheck();
+    const readiness = createReadiness(storageCheck, () => 'serving');
+    failure.with = outage('down');
+    findMissingKeys.mockResolvedValue('no key');
+    await expect(readiness()).rejects.toBe(failure.with);
+    expect(findMissingKeys).not.toHaveBeenCalled();
+    delete failure.with;
+    for (let count = 0; count < 2; count += 1) await expect(readiness()).rejects.toThrow('no key');
+    findMissingKeys.mockRejectedValueOnce(outage('keys'));
+    await expect(readiness()).rejects.toThrow(/unavailable/);
+    findMissingKeys.mockResolvedValue(null);
+    await readiness();
+    expect(logged).toEqual([BEGIN, 'down', END, 'no key', BEGIN, 'keys', END]);
+  });
+});
+
+test.each<Phase>(['starting', 'stopping'])('a service that is %s is not ready', async (phase) => {
+  let current: Phase = 'serving';
+  const check = async () => {
+    current = phase;
+    return null;
+  };
+  await expect(createReadiness({ check }, () => current)()).rejects.toThrow(`the service is ${phase}`);
 });
