@@ -1,4 +1,4 @@
-import { storageChoices } from '@animal-store/app-kit';
+import { variableNames } from '@animal-store/app-kit';
 import type { ApiKey } from '@animal-store/domain';
 
 /** Control characters, and marks that change the direction of the text after them. */
@@ -42,7 +42,7 @@ export const MESSAGES = {
   days: (max: number) => `It must be a number of days from 1 to ${max}.`,
   importId: 'It must be 1 to 100 visible ASCII characters.',
   system: (syscall: string | undefined, reason: string) => `a file can't be used (${syscall}): ${reason}`,
-  inMemory: `set ${storageChoices()}: nothing in memory outlives a command`,
+  inMemory: `set ${variableNames()}: nothing in memory outlives a command`,
   unreadableFile: (subject: string, reason: string) => `${subject}: the file can't be read: ${reason}`,
   emptyFile: (subject: string) => `${subject}: the file is empty`,
   unavailable: (location: string, reason: string) => `the storage at ${location} is unavailable: ${reason}`,

@@ -1,9 +1,9 @@
 import {
   ConfigurationError,
-  findStorages,
+  findAdapters,
   readVersion,
-  storageChoices,
   systemReason,
+  variableNames,
   versionText,
 } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
@@ -44,7 +44,7 @@ export async function runProgram(context: Context): Promise<number> {
 async function createProgram(context: Context): Promise<Command> {
   const { environment, stdout, stderr } = context;
   // A command that needs the adapter reports why it can't be loaded.
-  const storages = await findStorages(environment).catch(() => undefined);
+  const adapters = await findAdapters(environment).catch(() => undefined);
   const program = new Command('animal-store')
     .description('The catalogue of animals and its API keys.')
     .exitOverride()
@@ -56,7 +56,7 @@ async function createProgram(context: Context): Promise<Command> {
     .showHelpAfterError(MESSAGES.usageHint)
     .version(`animal-store ${versionText(readVersion(environment))}`, '--version', 'print the version')
     .helpCommand(false)
-    .addHelpText('after', MESSAGES.environment(storageChoices(storages)));
+    .addHelpText('after', MESSAGES.environment(variableNames(adapters)));
 
   const pets = program.command('pets').description('The pets of the catalogue.').helpCommand(false);
   addPets(pets, context);

@@ -3,12 +3,13 @@ import { existsSync, fstatSync, realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
+  type ChosenStorage,
   ConfigurationError,
-  findStorages,
+  chooseStorage,
+  findAdapters,
   misconfigurationOf,
   quotesViolation,
-  readNamedStorage,
-  type StorageSettings,
+  readSettings,
   sha256,
   spaceViolation,
   systemReason,
@@ -55,19 +56,19 @@ export async function withTarget(
   options: TargetOptions,
   work: (source: MovableStorage, target: MovableStorage) => Promise<void>,
 ): Promise<void> {
-  const [settings, other] = [await namedStorage(context), await targetSettings(options)];
-  if (placeOf(settings) === placeOf(other)) throw new ConfigurationError(MESSAGES.sameStorage);
-  await using source = await open(context, settings, { create: false });
+  const [chosen, other] = [await namedStorage(context), await chooseTarget(options)];
+  if (placeOf(chosen) === placeOf(other)) throw new ConfigurationError(MESSAGES.sameStorage);
+  await using source = await open(context, chosen, { create: false });
   await using target = await open(context, other);
   await work(source, target);
 }
 
 /** Calls a method of an adapter. An error says where the storage is, or which setting is wrong. */
-async function explainErrors<R>(call: () => Promise<R>, settings: StorageSettings, location: string): Promise<R> {
+async function explainErrors<R>(call: () => Promise<R>, chosen: ChosenStorage, location: string): Promise<R> {
   try {
     return await call();
   } catch (error) {
-    const misconfiguration = misconfigurationOf(error, settings);
+    const misconfiguration = misconfigurationOf(error, chosen);
     if (misconfiguration !== null) throw misconfiguration;
     if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
     throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
@@ -76,8 +77,8 @@ async function explainErrors<R>(call: () => Promise<R>, settings: StorageSetting
 
 /** The methods of an adapter that copy the place that the environment names. */
 export async function placeToCopy(context: Context) {
-  const settings = await namedStorage(context);
-  const { adapter, setting, subject } = settings;
+  const chosen = await namedStorage(context);
+  const { adapter, setting, subject } = chosen;
   const { description, backup, restore, serverTools } = adapter;
   if (backup === undefined || restore === undefined)
     throw new CommandFailed(MESSAGES.noBackup(description, serverTools));
@@ -86,26 +87,26 @@ export async function placeToCopy(context: Context) {
     has(fd: number): boolean {
       const { dev, ino } = fstatSync(fd, { bigint: true });
       return ['', '-wal'].some((suffix) => {
-        const stat = statSync(placeOf(settings) + suffix, { bigint: true, throwIfNoEntry: false });
+        const stat = statSync(placeOf(chosen) + suffix, { bigint: true, throwIfNoEntry: false });
         return stat?.dev === dev && stat.ino === ino;
       });
     },
-    backup: () => explainErrors(() => backup(setting), settings, subject),
+    backup: () => explainErrors(() => backup(setting), chosen, subject),
     restore: (copy: AsyncIterable<Uint8Array>, skippedIds: bigint) =>
-      explainErrors(() => restore(setting, copy, skippedIds), settings, subject),
+      explainErrors(() => restore(setting, copy, skippedIds), chosen, subject),
   };
 }
 
 /** Opens a storage. */
-async function open({ stderr, openStorage }: Context, settings: StorageSettings, options?: { create: boolean }) {
-  const { storage, warnings } = await openStorage(settings, options);
+async function open({ stderr, openStorage }: Context, chosen: ChosenStorage, options?: { create: boolean }) {
+  const { storage, warnings } = await openStorage(chosen, options);
   for (const warning of warnings) stderr.write(MESSAGES.line(warning));
   const { location } = storage;
 
   const explained =
     <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
     (...given: Given): Promise<R> =>
-      explainErrors(() => method(...given), settings, location);
+      explainErrors(() => method(...given), chosen, location);
 
   const noArchive = () => Promise.reject(new CommandFailed(MESSAGES.noArchive(location)));
   const { archive = { read: noArchive, restore: noArchive, lastId: noArchive, skipIds: noArchive } } = storage;
@@ -122,14 +123,15 @@ async function open({ stderr, openStorage }: Context, settings: StorageSettings,
 }
 
 /** @throws ConfigurationError */
-async function namedStorage({ environment }: Context): Promise<StorageSettings> {
-  const settings = await readNamedStorage(environment);
-  if (settings.adapter.variable === undefined) throw new ConfigurationError(MESSAGES.inMemory);
-  return settings;
+async function namedStorage({ environment }: Context): Promise<ChosenStorage> {
+  const adapters = await findAdapters(environment);
+  const chosen = readSettings((errors) => chooseStorage(environment, adapters, errors));
+  if (chosen.adapter.variable === undefined) throw new ConfigurationError(MESSAGES.inMemory);
+  return chosen;
 }
 
 /** A file has the same place by each of its names. */
-function placeOf({ setting }: StorageSettings): string {
+function placeOf({ setting }: ChosenStorage): string {
   return existsSync(setting) ? realpathSync(setting) : resolve(setting);
 }
 
@@ -139,7 +141,7 @@ function placeOf({ setting }: StorageSettings): string {
  *
  * @throws ConfigurationError
  */
-async function targetSettings({ to = '', toFile, toStorage }: TargetOptions): Promise<StorageSettings> {
+async function chooseTarget({ to = '', toFile, toStorage }: TargetOptions): Promise<ChosenStorage> {
   const [subject, value, setting] =
     toFile === undefined
       ? ['--to', '--to', to]
@@ -148,8 +150,8 @@ async function targetSettings({ to = '', toFile, toStorage }: TargetOptions): Pr
   if (violation !== null) throw new ConfigurationError(violation);
   if (toFile !== undefined && setting === '') throw new ConfigurationError(MESSAGES.emptyFile(subject));
 
-  const storages = await findStorages({ STORAGE: toStorage });
-  const durable = Object.entries(storages).flatMap(([name, adapter]) =>
+  const adapters = await findAdapters({ STORAGE: toStorage });
+  const durable = Object.entries(adapters).flatMap(([name, adapter]) =>
     adapter.variable === undefined ? [] : [{ name, adapter, example: adapter.variable.example }],
   );
   const chosen = durable.find(({ name, example }) =>

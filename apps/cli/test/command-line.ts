@@ -33,7 +33,7 @@ export function commandLine(options: Options = {}) {
 
   const openGiven: Context['openStorage'] = async ({ subject }) => {
     const opened = { ...(subject === '--to' ? target : storage), close: async () => {} };
-    return { storage: opened, description: '', warnings: [], misconfiguration: () => null };
+    return { storage: opened, description: '', warnings: [] };
   };
 
   async function runProgramWith(input: string | Buffer | Readable, words: readonly string[]) {

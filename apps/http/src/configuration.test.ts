@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ConfigurationError, STORAGES } from '@animal-store/app-kit';
+import { ADAPTERS, ConfigurationError } from '@animal-store/app-kit';
 import { describe, expect, test } from 'vitest';
 import { readConfiguration, VARIABLES } from './configuration.ts';
 import { variables } from './service.ts';
@@ -21,7 +21,7 @@ test('has a default for everything', () => {
   expect(readConfiguration({})).toEqual({
     ...Object.fromEntries(Object.entries(VARIABLES).map(([name, { fallback, parse }]) => [name, parse(fallback)])),
     CORS_ORIGINS: new Set(),
-    storage: { name: 'memory', adapter: STORAGES.memory, setting: '', subject, warnings: [] },
+    storage: { name: 'memory', adapter: ADAPTERS.memory, setting: '', subject, warnings: [] },
     production: false,
     configuredKeys: new Map(),
   });

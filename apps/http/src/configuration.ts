@@ -1,13 +1,13 @@
 import {
+  ADAPTERS,
+  type Adapters,
+  chooseStorage,
   integer,
   matching,
   oneOf,
   readApiKeys,
   readSettings,
-  readStorageSettings,
   readVariables,
-  STORAGES,
-  type Storages,
   type Variable,
 } from '@animal-store/app-kit';
 import { LOG_LEVELS } from './observability/log.ts';
@@ -62,14 +62,14 @@ export type Configuration = ReturnType<typeof readConfiguration>;
  *
  * @throws ConfigurationError naming all errors.
  */
-export function readConfiguration(environment: NodeJS.ProcessEnv, storages: Storages = STORAGES) {
+export function readConfiguration(environment: NodeJS.ProcessEnv, adapters: Adapters = ADAPTERS) {
   return readSettings((errors) => {
     const values = readVariables(environment, VARIABLES, errors);
     const production = values.NODE_ENV === 'production';
-    const storage = readStorageSettings(environment, storages, errors);
+    const storage = chooseStorage(environment, adapters, errors);
     const configuredKeys = readApiKeys(environment, errors);
     // Other storages may hold keys that were issued: they are asked once they are available.
-    const isInMemory = Object.hasOwn(storages, storage.name) && storage.adapter.variable === undefined;
+    const isInMemory = Object.hasOwn(adapters, storage.name) && storage.adapter.variable === undefined;
     if (production && isInMemory && environment['STORAGE'] && configuredKeys.size === 0) {
       errors.push('API_KEYS must be set if NODE_ENV is production');
     }

@@ -3,7 +3,8 @@ import { isatty } from 'node:tty';
 import {
   ConfigurationError,
   createDevelopmentKey,
-  findStorages,
+  findAdapters,
+  misconfigurationOf,
   openStorage,
   readVersion,
   STORAGE_VARIABLES,
@@ -48,11 +49,11 @@ const DROPPED = {
 
 /** Starts the service as its environment says. Resolves when its storage was checked. Throws ConfigurationError. */
 export async function start({ onStop, endWithin }: Run): Promise<void> {
-  const given = readConfiguration(process.env, await findStorages(process.env));
+  const given = readConfiguration(process.env, await findAdapters(process.env));
   const { configuration, developmentKey } = withDevelopmentKey(given);
   const build = readVersion(process.env);
   const log = await createLog(configuration.LOG_LEVEL, isatty(1));
-  const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage);
+  const { storage, description, warnings } = await openStorage(configuration.storage);
   let phase: Phase = 'starting';
   const container = compose({
     configuration,
@@ -104,7 +105,7 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     const missing = await container.resolve(TOKENS.storageCheck).check();
     return missing === null ? null : new ConfigurationError(missing);
   };
-  const problem = await check().catch(misconfiguration);
+  const problem = await check().catch((error) => misconfigurationOf(error, configuration.storage));
   if (phase !== 'starting') return;
   if (problem !== null) {
     void stop(0, 0, true);

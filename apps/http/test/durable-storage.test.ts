@@ -1,9 +1,9 @@
-import { STORAGES } from '@animal-store/app-kit';
+import { ADAPTERS } from '@animal-store/app-kit';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort, KEY, serviceAt } from './service.ts';
 import { startProcess } from './service-process.ts';
 
-const DURABLE = Object.entries(STORAGES).flatMap(([name, adapter]) =>
+const DURABLE = Object.entries(ADAPTERS).flatMap(([name, adapter]) =>
   'variable' in adapter ? [[name, adapter.variable.name] as const] : [],
 );
 

@@ -1,6 +1,8 @@
 import {
+  chooseStorage,
+  findAdapters,
   openStorage,
-  readNamedStorage,
+  readSettings,
   readVersion,
   reportError,
   STORAGE_VARIABLES,
@@ -23,7 +25,9 @@ const CLOSE_TIMEOUT = 6_000;
 
 /** Serves MCP on standard input and output, on the storage that the environment names, until the input ends or a signal. */
 export async function start({ onStop, writeMessage, endWithin }: Run): Promise<void> {
-  const { storage, description, warnings } = await openStorage(await readNamedStorage(process.env));
+  const adapters = await findAdapters(process.env);
+  const chosen = readSettings((errors) => chooseStorage(process.env, adapters, errors));
+  const { storage, description, warnings } = await openStorage(chosen);
   for (const warning of warnings) writeMessage(warning);
   const catalogue = createCatalogue(storage.pets);
   // Messages that are dropped: one line each. The SDK reports an error of the transport to the connection and to the server.

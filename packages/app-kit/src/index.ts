@@ -16,16 +16,15 @@ export {
 export { readLines } from './read-lines.ts';
 export { reportError } from './report-error.ts';
 export {
-  findStorages,
+  ADAPTERS,
+  type Adapters,
+  type ChosenStorage,
+  chooseStorage,
+  findAdapters,
   misconfigurationOf,
-  type OpenStorage,
+  type OpenedStorage,
   openStorage,
-  readNamedStorage,
-  readStorageSettings,
   STORAGE_VARIABLES,
-  STORAGES,
-  type StorageSettings,
-  type Storages,
-  storageChoices,
+  variableNames,
 } from './storage.ts';
 export { readVersion, type Version, versionText } from './version.ts';

@@ -2,30 +2,25 @@ import { type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/
 import { freshFile } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, test } from 'vitest';
 import { ConfigurationError } from './configuration-error.ts';
-import {
-  findStorages,
-  openStorage,
-  readNamedStorage,
-  readStorageSettings,
-  STORAGES,
-  storageChoices,
-} from './storage.ts';
+import { ADAPTERS, chooseStorage, findAdapters, openStorage, variableNames } from './storage.ts';
 
-test('storageChoices names what chooses a storage', () => {
-  expect(storageChoices()).toBe('MONGODB_URL, POSTGRES_URL or SQLITE_FILE');
+test('variableNames names what chooses a storage', () => {
+  expect(variableNames()).toBe('MONGODB_URL, POSTGRES_URL or SQLITE_FILE');
 });
 
 test('finds the adapter of a module, by a path', async () => {
   const STORAGE = freshFile('adapter.mjs', 'export const adapter = { portsVersion: 1, open() {} };');
   const adapter = { portsVersion: 1, open: expect.any(Function) };
-  expect(await findStorages({ STORAGE })).toEqual({ ...STORAGES, [STORAGE]: adapter });
+  expect(await findAdapters({ STORAGE })).toEqual({ ...ADAPTERS, [STORAGE]: adapter });
 });
 
 test('finds the adapter of an installed package, without a warning that its variable has no effect', async () => {
   const STORAGE = '@animal-store/adapter-sqlite/adapter';
-  const { adapter, ...settings } = await readNamedStorage({ STORAGE, SQLITE_FILE: 'a.db' });
+  const { chosen, errors } = await read({ STORAGE, SQLITE_FILE: 'a.db' });
+  const { adapter, ...rest } = chosen;
   expect(adapter).toMatchObject({ description: 'a SQLite file' });
-  expect(settings).toEqual({ name: STORAGE, setting: 'a.db', subject: 'SQLITE_FILE', warnings: [] });
+  expect(errors).toEqual([]);
+  expect(rest).toEqual({ name: STORAGE, setting: 'a.db', subject: 'SQLITE_FILE', warnings: [] });
 });
 
 test.each([
@@ -40,31 +35,31 @@ test.each([
   ['throws', "throw new Error('one\\ntwo');", /^STORAGE: \S+ can't be loaded: one$/],
   ['throws no error', 'throw null;', /^STORAGE: \S+ can't be loaded: null$/],
 ])('rejects a module that %s, in one line', async (_, text, line) => {
-  const found = findStorages({ STORAGE: freshFile('adapter.mjs', text) });
+  const found = findAdapters({ STORAGE: freshFile('adapter.mjs', text) });
   await expect(found).rejects.toBeInstanceOf(ConfigurationError);
   await expect(found).rejects.toThrow(line);
 });
 
 /** The adapter of a module that STORAGE named, or of a new package. */
 const acme: StorageAdapter = {
-  ...STORAGES.sqlite,
+  ...ADAPTERS.sqlite,
   variable: { name: 'ACME_SHELF', example: 'shelf:zoo', secret: true },
 };
 
 /** Reads which storage an environment names, with an adapter more. */
 async function read(environment: Record<string, string>) {
   const errors: string[] = [];
-  const storages = { ...(await findStorages(environment)), acme };
-  return { settings: readStorageSettings(environment, storages, errors), errors };
+  const adapters = { ...(await findAdapters(environment)), acme };
+  return { chosen: chooseStorage(environment, adapters, errors), errors };
 }
 
-describe('readStorageSettings', () => {
+describe('chooseStorage', () => {
   test.each<[Record<string, string>, object]>([
-    [{}, { name: 'memory', adapter: STORAGES.memory, setting: '', subject: 'STORAGE=memory', warnings: [] }],
+    [{}, { name: 'memory', adapter: ADAPTERS.memory, setting: '', subject: 'STORAGE=memory', warnings: [] }],
     [{ STORAGE: '', MONGODB_URL: '' }, { name: 'memory' }],
     [{ STORAGE: 'memory', NODE_ENV: 'production' }, { name: 'memory' }],
-    [{ MONGODB_URL: 'mongodb://h/d' }, { name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d' }],
-    [{ SQLITE_FILE: './a.db' }, { adapter: STORAGES.sqlite, setting: './a.db', subject: 'SQLITE_FILE' }],
+    [{ MONGODB_URL: 'mongodb://h/d' }, { name: 'mongodb', adapter: ADAPTERS.mongodb, setting: 'mongodb://h/d' }],
+    [{ SQLITE_FILE: './a.db' }, { adapter: ADAPTERS.sqlite, setting: './a.db', subject: 'SQLITE_FILE' }],
     [{ SQLITE_FILE: './a.db', NODE_ENV: 'production' }, { name: 'sqlite' }],
     [
       { MONGODB_URL: 'mongodb://h/d', SQLITE_FILE: './a.db', STORAGE: 'mongodb' },
@@ -84,9 +79,9 @@ describe('readStorageSettings', () => {
       },
     ],
   ])('understands %o', async (environment, expected) => {
-    const { settings, errors } = await read(environment);
+    const { chosen, errors } = await read(environment);
     expect(errors).toEqual([]);
-    expect(settings).toMatchObject(expected);
+    expect(chosen).toMatchObject(expected);
   });
 
   test.each<[Record<string, string>, string | RegExp]>([
@@ -118,7 +113,7 @@ describe('readStorageSettings', () => {
   });
 });
 
-const settingsOf = (open: () => unknown) => ({
+const choiceOf = (open: () => unknown) => ({
   name: 'acme',
   adapter: { ...acme, open } as StorageAdapter,
   setting: 'shelf:zoo',
@@ -138,18 +133,18 @@ test.each<[string, () => unknown, string]>([
   ['resolves to nothing', async () => undefined, 'ACME_SHELF: its adapter opened no storage'],
   ['resolves to something else', async () => ({}), 'ACME_SHELF: its adapter opened no storage'],
 ])('openStorage rejects an adapter whose open %s, in one line', async (_, open, message) => {
-  const opened = openStorage(settingsOf(open));
+  const opened = openStorage(choiceOf(open));
   await expect(opened).rejects.toThrow(new ConfigurationError(message));
 });
 
 test('openStorage adds the warnings of the storage, with the name of the variable', async () => {
   const open = async () => ({ ready() {}, warnings: ['it has no lock'] });
-  const { warnings } = await openStorage({ ...settingsOf(open), warnings: ['SQLITE_FILE is set'] });
+  const { warnings } = await openStorage({ ...choiceOf(open), warnings: ['SQLITE_FILE is set'] });
   expect(warnings).toEqual(['SQLITE_FILE is set', 'ACME_SHELF: it has no lock']);
 });
 
 test('openStorage warns of storage in memory, and of a variable without effect', async () => {
-  const { warnings } = await openStorage(await readNamedStorage({ STORAGE: 'memory', SQLITE_FILE: 'x.db' }));
+  const { warnings } = await openStorage((await read({ STORAGE: 'memory', SQLITE_FILE: 'x.db' })).chosen);
   expect(warnings).toEqual([
     'SQLITE_FILE is set, but has no effect: the storage is memory',
     'the animals are kept in memory, and gone when this process ends: set MONGODB_URL, POSTGRES_URL or SQLITE_FILE to keep them',

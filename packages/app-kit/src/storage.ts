@@ -8,29 +8,29 @@ import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
 import { PORTS_VERSION, type Storage, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
-import { quotesViolation, readSettings, readText, spaceViolation } from './environment.ts';
+import { quotesViolation, readText, spaceViolation } from './environment.ts';
 import type { Application } from './run-application.ts';
 
 /** Adapters by the value of STORAGE. */
-export type Storages = Readonly<Record<string, StorageAdapter>>;
+export type Adapters = Readonly<Record<string, StorageAdapter>>;
 
 /** Every storage of this repository. A new one is a package, its two lines here, and its dependency in package.json. */
-export const STORAGES = { memory, mongodb, postgres, sqlite } as const satisfies Storages;
+export const ADAPTERS = { memory, mongodb, postgres, sqlite } as const satisfies Adapters;
 
 /** The variables that name the places of storages. */
-const variablesOf = (storages: Storages) => Object.values(storages).flatMap(({ variable }) => variable ?? []);
+const variablesOf = (adapters: Adapters) => Object.values(adapters).flatMap(({ variable }) => variable ?? []);
 
-/** The variables that choose a storage, for messages: `MONGODB_URL, POSTGRES_URL or SQLITE_FILE`. */
-export function storageChoices(storages: Storages = STORAGES): string {
-  const names = variablesOf(storages).map(({ name }) => name);
+/** The names of the variables that choose a storage, for messages: `MONGODB_URL, POSTGRES_URL or SQLITE_FILE`. */
+export function variableNames(adapters: Adapters = ADAPTERS): string {
+  const names = variablesOf(adapters).map(({ name }) => name);
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
 }
 
 /** The variables of every application, for `--help`. */
 export const STORAGE_VARIABLES: Application['variables'] = {
-  STORAGE: { fallback: '', rule: `one of ${Object.keys(STORAGES).join(', ')}, or the module of an adapter` },
+  STORAGE: { fallback: '', rule: `one of ${Object.keys(ADAPTERS).join(', ')}, or the module of an adapter` },
   ...Object.fromEntries(
-    variablesOf(STORAGES).map(({ name, example, secret }) => [
+    variablesOf(ADAPTERS).map(({ name, example, secret }) => [
       secret ? `${name}, ${name}_FILE` : name,
       { fallback: '', rule: `like ${example}${secret ? ', or a file that holds it' : ''}` },
     ]),
@@ -38,15 +38,15 @@ export const STORAGE_VARIABLES: Application['variables'] = {
 };
 
 /**
- * The storages that an environment can choose: those of this repository, and the one whose module STORAGE names, by a path
+ * The adapters that an environment can choose: those of this repository, and the one whose module STORAGE names, by a path
  * or as an installed package.
  *
  * @throws ConfigurationError if this module exports no adapter for these ports.
  */
-export async function findStorages(environment: NodeJS.ProcessEnv): Promise<Storages> {
+export async function findAdapters(environment: NodeJS.ProcessEnv): Promise<Adapters> {
   const name = environment['STORAGE'] ?? '';
-  const url = Object.hasOwn(STORAGES, name) ? null : urlOf(name);
-  return url === null ? STORAGES : { ...STORAGES, [name]: await loadAdapter(name, url) };
+  const url = Object.hasOwn(ADAPTERS, name) ? null : urlOf(name);
+  return url === null ? ADAPTERS : { ...ADAPTERS, [name]: await loadAdapter(name, url) };
 }
 
 /** null if there is no such module. */
@@ -76,8 +76,8 @@ async function loadAdapter(name: string, url: string): Promise<StorageAdapter> {
   return adapter as StorageAdapter;
 }
 
-/** The storage to open, and its place. */
-export interface StorageSettings {
+/** The storage that an environment chooses, and its place. */
+export interface ChosenStorage {
   /** The value of STORAGE that names it. */
   readonly name: string;
   readonly adapter: StorageAdapter;
@@ -95,12 +95,8 @@ export interface StorageSettings {
  *
  * @param errors Takes a sentence for each error.
  */
-export function readStorageSettings(
-  environment: NodeJS.ProcessEnv,
-  storages: Storages,
-  errors: string[],
-): StorageSettings {
-  const candidates = Object.entries(storages).map(([name, adapter]) => {
+export function chooseStorage(environment: NodeJS.ProcessEnv, adapters: Adapters, errors: string[]): ChosenStorage {
+  const candidates = Object.entries(adapters).map(([name, adapter]) => {
     if (adapter.variable === undefined) return { name, adapter, setting: '', subject: `STORAGE=${name}` };
     const { text: setting, subject } = readText(environment, adapter.variable, errors);
     return { name, adapter, setting, subject };
@@ -110,10 +106,10 @@ export function readStorageSettings(
   const name = given || (set[0]?.name ?? 'memory');
   const chosen = candidates.find((candidate) => candidate.name === name);
   if (chosen === undefined) {
-    const rule = `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter`;
+    const rule = `STORAGE must be one of ${Object.keys(adapters).join(', ')}, or the module of an adapter`;
     const found = `it was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`;
     errors.push(quotesViolation('STORAGE', given) ?? `${rule}: ${found}`);
-    return { name, adapter: STORAGES.memory, setting: '', subject: 'STORAGE', warnings: [] };
+    return { name, adapter: ADAPTERS.memory, setting: '', subject: 'STORAGE', warnings: [] };
   }
   const violation = spaceViolation(chosen.subject, chosen.setting);
   if (violation !== null) errors.push(violation);
@@ -123,7 +119,7 @@ export function readStorageSettings(
   } else if (given === '' && set.length > 1) {
     errors.push(`STORAGE must say which to use: ${set.map(({ subject }) => subject).join(' and ')} are set`);
   } else if (given === '' && set.length === 0 && /^production$/i.test(environment['NODE_ENV'] ?? '')) {
-    const rule = `STORAGE must be set if NODE_ENV is production, unless ${storageChoices(storages)} is`;
+    const rule = `STORAGE must be set if NODE_ENV is production, unless ${variableNames(adapters)} is`;
     errors.push(`${rule}: memory, the default, loses the animals when the process ends`);
   }
   const others = set.filter(({ subject }) => subject !== chosen.subject);
@@ -131,57 +127,41 @@ export function readStorageSettings(
   return { ...chosen, warnings };
 }
 
-export interface OpenStorage {
+export interface OpenedStorage {
   readonly storage: Storage;
   /** Where pets are stored: `MongoDB`. */
   readonly description: string;
-  /** Insecure settings, and what else the operator should know: a sentence each, with the name of the variable. */
+  /** Those of the choice and of the storage, such as insecure settings: a sentence each, with the name of the variable. */
   readonly warnings: readonly string[];
-  /**
-   * The configuration error that an error of the storage shows: waiting does not help.
-   *
-   * @returns null for every other error.
-   */
-  readonly misconfiguration: (error: unknown) => ConfigurationError | null;
 }
 
-/** The configuration error that an error of a storage shows, as {@link OpenStorage} describes it. */
-export function misconfigurationOf(error: unknown, { subject }: StorageSettings): ConfigurationError | null {
+/** The configuration error that an error of a storage shows: waiting does not help. null for every other error. */
+export function misconfigurationOf(error: unknown, { subject }: ChosenStorage): ConfigurationError | null {
   const cause = DomainError.is(error) ? error.cause : error;
   if (!StorageMisconfigured.is(cause)) return null;
   return new ConfigurationError(`${subject}: ${cause.message}`);
 }
 
-const IN_MEMORY = `the animals are kept in memory, and gone when this process ends: set ${storageChoices()} to keep them`;
+const IN_MEMORY = `the animals are kept in memory, and gone when this process ends: set ${variableNames()} to keep them`;
 
 /**
  * Loads the adapter of a storage, and opens it. A server that can't be reached is no error here. Storage in memory is among the
  * warnings.
  *
- * @param settings Those of {@link readStorageSettings} or {@link readNamedStorage}.
  * @throws ConfigurationError if the settings can't be right.
  */
-export async function openStorage(settings: StorageSettings, options?: { create: boolean }): Promise<OpenStorage> {
-  const { adapter, setting, subject, warnings } = settings;
-  const misconfiguration = (error: unknown) => misconfigurationOf(error, settings);
+export async function openStorage(chosen: ChosenStorage, options?: { create: boolean }): Promise<OpenedStorage> {
+  const { adapter, setting, subject, warnings } = chosen;
   try {
     const storage = await adapter.open(setting, options);
     if (typeof storage?.ready !== 'function') throw new StorageMisconfigured('its adapter opened no storage');
     const ofStorage = (storage.warnings ?? []).map((warning) => `${subject}: ${warning}`);
     if (adapter.variable === undefined) ofStorage.push(IN_MEMORY);
-    return { storage, description: adapter.description, warnings: [...warnings, ...ofStorage], misconfiguration };
+    return { storage, description: adapter.description, warnings: [...warnings, ...ofStorage] };
   } catch (error) {
     const reason = error instanceof Error ? error.message : error;
-    throw misconfiguration(error) ?? new ConfigurationError(`${subject}: the storage can't be opened: ${reason}`);
+    throw (
+      misconfigurationOf(error, chosen) ?? new ConfigurationError(`${subject}: the storage can't be opened: ${reason}`)
+    );
   }
-}
-
-/**
- * Reads which storage an environment names, for an application with no other settings.
- *
- * @throws ConfigurationError
- */
-export async function readNamedStorage(environment: NodeJS.ProcessEnv): Promise<StorageSettings> {
-  const storages = await findStorages(environment);
-  return readSettings((errors) => readStorageSettings(environment, storages, errors));
 }
