@@ -99,8 +99,9 @@ export async function placeToCopy(context: Context) {
 
 /** Opens a storage. */
 async function open({ stderr, openStorage }: Context, chosen: ChosenStorage, options?: { create: boolean }) {
-  const { storage, warnings } = await openStorage(chosen, options);
-  for (const warning of warnings) stderr.write(MESSAGES.line(warning));
+  const { storage } = await openStorage(chosen, options);
+  // The service writes those of the storage at its start. Here they would fill the audit log.
+  for (const warning of chosen.warnings) stderr.write(MESSAGES.line(warning));
   const { location } = storage;
 
   const explained =
