@@ -1,10 +1,11 @@
-import { symlinkSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
 import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, test } from 'vitest';
 import { readApiKeys } from './api-keys.ts';
 import { ConfigurationError } from './configuration-error.ts';
-import { integer, matching, oneOf, readSettings, readText, readVariables } from './environment.ts';
+import { integer, matching, oneOf, readSettings, readText, readVariables, systemReason } from './environment.ts';
 
 const VARIABLES = {
   PORT: integer(3000, 5, 65_535),
@@ -105,3 +106,21 @@ describe('readText', () => {
     expect(errors).toHaveLength(1);
   });
 });
+
+test.each<[string, () => unknown, string]>([
+  ['a file', () => readFileSync(freshFolder()), 'illegal operation on a directory'],
+  ['a host', () => rejectWith({ errno: -3008, syscall: 'getaddrinfo' }), 'unknown node or service'],
+  ['Node.js with a positive errno', () => rmSync(freshFolder()), 'Path is a directory: rm returned EISDIR'],
+  ['zlib', () => inflateSync(Buffer.from('abc')), 'incorrect header check'],
+  ['a client of a database', () => rejectWith({ errno: 1045, syscall: 'connect' }), 'of a database'],
+  ['a client with texts', () => rejectWith({ errno: 'ETIMEDOUT', syscall: 'connect' }), 'of a database'],
+  ['no Error', () => Promise.reject(null), 'null'],
+])('systemReason says in one line why an operation failed, with the error of %s', async (_, fail, reason) => {
+  const error = await Promise.resolve()
+    .then(fail)
+    .catch((rejected: unknown) => rejected);
+  expect(systemReason(error)).toContain(reason);
+  expect(systemReason(error)).not.toContain('\n');
+});
+
+const rejectWith = (members: object) => Promise.reject(Object.assign(new Error('of a database\nand more'), members));

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { getSystemErrorMessage } from 'node:util';
+import { getSystemErrorMap } from 'node:util';
 import { ConfigurationError } from './configuration-error.ts';
 
 /** How a variable of the environment is read. */
@@ -123,8 +123,12 @@ export function readText(
   return { text: UNREAD, subject };
 }
 
-/** The reason of an error of the operating system, without the path or the host that the message of Node.js has. */
+/**
+ * The reason of an error in one line: of the operating system without the path or the host that the message of Node.js has. zlib
+ * and clients of databases have an `errno` of their own, without the `syscall` of a system error or positive.
+ */
 export function systemReason(error: unknown): string {
-  const { errno, message } = error as NodeJS.ErrnoException;
-  return errno === undefined ? message : getSystemErrorMessage(errno);
+  const { errno, syscall, message = error } = Object(error) as Partial<NodeJS.ErrnoException>;
+  const [, reason] = (syscall && errno && getSystemErrorMap().get(errno)) || [];
+  return reason ?? (String(message).split('\n')[0] as string);
 }

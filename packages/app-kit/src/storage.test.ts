@@ -127,7 +127,7 @@ test.each<[string, () => unknown, string]>([
   ['is misconfigured', reject(new StorageMisconfigured('it must begin with X')), 'ACME_SHELF: it must begin with X'],
   [
     'rejects with another error',
-    reject(new TypeError('a defect')),
+    reject(new TypeError('a defect\nwith details')),
     "ACME_SHELF: the storage can't be opened: a defect",
   ],
   ['resolves to nothing', async () => undefined, 'ACME_SHELF: its adapter opened no storage'],

@@ -8,7 +8,7 @@ import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
 import { PORTS_VERSION, type Storage, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
-import { quotesViolation, readText, spaceViolation } from './environment.ts';
+import { quotesViolation, readText, spaceViolation, systemReason } from './environment.ts';
 import type { Application } from './run-application.ts';
 
 /** Adapters by the value of STORAGE. */
@@ -63,8 +63,7 @@ function urlOf(name: string): string | null {
 
 async function loadAdapter(name: string, url: string): Promise<StorageAdapter> {
   const { adapter } = (await import(url).catch((error: unknown) => {
-    const [reason] = String(error instanceof Error ? error.message : error).split('\n');
-    throw new ConfigurationError(`STORAGE: ${name} can't be loaded: ${reason}`);
+    throw new ConfigurationError(`STORAGE: ${name} can't be loaded: ${systemReason(error)}`);
   })) as { adapter?: Partial<StorageAdapter> };
   if (typeof adapter?.open !== 'function') throw new ConfigurationError(`STORAGE: ${name} exports no adapter`);
   if (adapter.portsVersion !== PORTS_VERSION) {
@@ -159,9 +158,7 @@ export async function openStorage(chosen: ChosenStorage, options?: { create: boo
     if (adapter.variable === undefined) ofStorage.push(IN_MEMORY);
     return { storage, description: adapter.description, warnings: [...warnings, ...ofStorage] };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error;
-    throw (
-      misconfigurationOf(error, chosen) ?? new ConfigurationError(`${subject}: the storage can't be opened: ${reason}`)
-    );
+    const message = `${subject}: the storage can't be opened: ${systemReason(error)}`;
+    throw misconfigurationOf(error, chosen) ?? new ConfigurationError(message);
   }
 }
