@@ -62,7 +62,7 @@ describe('readApiKeys', () => {
 
 test('createDevelopmentKey configures the key that it makes, always for the same holder', () => {
   const { key, configuredKeys } = createDevelopmentKey();
-  expect([...configuredKeys]).toEqual([[digest(key), ' development ']]);
+  expect([...configuredKeys]).toEqual([[digest(key), 'development']]);
 });
 
 test('missingKeys accepts a configured key, or one that is issued and valid', async () => {

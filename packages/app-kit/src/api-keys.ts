@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { holderOf } from '@animal-store/domain';
 import { type ApiKeyRepository, allKeys, apiKeyId } from '@animal-store/domain/ports';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
 import { sha256 } from './bearer.ts';
@@ -36,7 +35,7 @@ export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): C
  */
 export function createDevelopmentKey(): { readonly key: string; readonly configuredKeys: ConfiguredKeys } {
   const key = generateApiKey(randomBytes);
-  return { key, configuredKeys: new Map([[sha256(key), holderOf('development')]]) };
+  return { key, configuredKeys: new Map([[sha256(key), 'development']]) };
 }
 
 /** Returns the error for the operator if no key is valid now, or null. In production nothing else makes a key. */
