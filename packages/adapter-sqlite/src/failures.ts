@@ -9,6 +9,8 @@ import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 
 /** SQLite can't run a statement: a table or an index of it is missing. */
 export const ERROR = 1;
+/** The transaction of a statement was rolled back by another one. */
+export const ABORT_ROLLBACK = 516;
 /** Another connection holds a lock. */
 export const BUSY = 5;
 /** One statement has failed, and the transaction can continue. */
@@ -25,6 +27,7 @@ const READ_ONLY = 'this user may not write it or its log (-wal), or the disk is 
  * `reasonForOperator` returns.
  */
 const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
+  [ABORT_ROLLBACK, null],
   [BUSY, null],
   [7, null], // NOMEM
   [READONLY, READ_ONLY], // READONLY

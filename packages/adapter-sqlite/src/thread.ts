@@ -68,7 +68,7 @@ export function createWriterThread(place: Place, reader: DatabaseSync) {
       thread ??= startThread();
       if (thread.pending !== null) throw unavailable(new Error('the disk takes too long to write'));
       // It throws if a value can't be sent.
-      thread.worker.postMessage({ writes, deadline: Date.now() + deadline - performance.now() } satisfies Transaction);
+      thread.worker.postMessage({ writes, deadline: performance.timeOrigin + deadline } satisfies Transaction);
       thread.pending = Promise.withResolvers();
       return (await thread.pending.promise).map(revived);
     },

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { BUDGET } from '@animal-store/adapter-kit';
-import { CONSTRAINT, resultCode, whenUnlocked } from './failures.ts';
+import { ABORT_ROLLBACK, CONSTRAINT, resultCode, whenUnlocked } from './failures.ts';
 import { checkPlace, type Place } from './file.ts';
 import { checkSchema, connect, type Database, type Row, type Statement } from './schema.ts';
 
@@ -12,12 +12,23 @@ export type Write = readonly Statement[];
 /** Writes that are committed together. */
 export interface Transaction {
   readonly writes: readonly Write[];
-  /** When their callers have given up, on the clock of `Date.now`, which threads share. */
+  /** When their callers have given up, on the clock of `now`. */
   readonly deadline: number;
 }
 
+/** The time in milliseconds since the epoch, on a clock that the threads of a process share, and that nobody sets. */
+export const now = (): number => performance.timeOrigin + performance.now();
+
 /** The rows, or the members of an error: structuredClone of an error drops its code. */
 export type Outcome = readonly Row[] | { readonly name: string; readonly message: string };
+
+const LATE = Object.assign(new Error('the thread was not ready in time'), { name: 'TimeoutError' });
+
+/** SQLite's error for statements of a transaction that another one has rolled back. */
+const ROLLED_BACK = Object.assign(new Error('another write has rolled back the transaction'), {
+  code: 'ERR_SQLITE_ERROR',
+  errcode: ABORT_ROLLBACK,
+});
 
 /** Commits writes to the files of a place, and to no other ones, on a connection of its own, which the first write opens. */
 export function createWriter(place: Place) {
@@ -49,30 +60,35 @@ export function createWriter(place: Place) {
 
   return {
     /**
-     * Commits writes, in their order, in one transaction, unless its deadline is over before it can begin. A violated constraint is the outcome of its write alone; after any
-     * other error nothing is committed, and it is the outcome of all.
+     * Commits writes, in their order, in one transaction, unless its deadline is over when it begins. A violated constraint is
+     * the outcome of its write alone, unless the transaction ends with it. After any other error nothing is committed, and it
+     * is the outcome of all.
      */
     async commit({ writes, deadline }: Transaction): Promise<readonly Outcome[]> {
       if (writes.length === 0) return [];
+      const outcomes: Outcome[] = [];
       try {
-        const wait = deadline - Date.now();
-        if (wait <= 0) throw Object.assign(new Error('the thread was not ready in time'), { name: 'TimeoutError' });
-        const { db, run } = await whenUnlocked(begin, Math.min(wait, BUDGET.lock));
-        const outcomes = writes.map((write) => {
+        const { db, run } = await whenUnlocked(begin, Math.min(deadline - now(), BUDGET.lock));
+        // The connection, the lock or a stopped process may have taken longer.
+        if (now() >= deadline) throw LATE;
+        for (const write of writes) {
           try {
-            return run(write);
+            outcomes.push(run(write));
           } catch (error) {
-            if (resultCode(error) === CONSTRAINT) return membersOf(error);
-            throw error;
+            if (resultCode(error) !== CONSTRAINT) throw error;
+            outcomes.push(membersOf(error));
+            // A trigger with RAISE(ROLLBACK), or a constraint with ON CONFLICT ROLLBACK.
+            if (!db.isTransaction) throw ROLLED_BACK;
           }
-        });
+        }
         checkPlace(place);
         db.exec('COMMIT');
         return outcomes;
       } catch (error) {
         // This rolls back.
         close();
-        return writes.map(() => membersOf(error));
+        const culprit = error === ROLLED_BACK ? outcomes.length - 1 : -1;
+        return writes.map((_, index) => (index === culprit ? (outcomes[index] as Outcome) : membersOf(error)));
       }
     },
     close,

@@ -1,10 +1,13 @@
 import { readFileSync, statSync } from 'node:fs';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { placeOf } from '../src/file.ts';
-import type { Statement } from '../src/schema.ts';
-import { createWriter, type Write } from '../src/writer.ts';
+import { createWriter, now, type Write } from '../src/writer.ts';
 import { databaseAt, execute, storageAt } from './fixtures.ts';
+
+const create = (name: string): Write => [
+  ['INSERT INTO pets (name, category_id, created_at) VALUES (?, 7, 0) RETURNING id', name],
+];
 
 test('writes that arrive together share transactions', async () => {
   const { pets, location: file } = await storageAt();
@@ -23,23 +26,36 @@ test('the log becomes small again after a large transaction or a long backup', a
 });
 
 // tools/explorer has threads that end or hang.
-test('a transaction commits nothing after an error that is no violated constraint, and the next one commits', async () => {
-  const create = (name: string): [Statement] => [
-    ['INSERT INTO pets (name, category_id, created_at) VALUES (?, 7, 0) RETURNING id', name],
-  ];
+test.each<[string, sql: string, failing: Write, reason: string, others: object]>([
+  ['a missing table', '', [['SELECT * FROM missing']], 'no such table: missing', { errcode: 1 }],
+  [
+    'a trigger that rolls back',
+    "CREATE TRIGGER own AFTER INSERT ON pets WHEN NEW.name = 'Bad' BEGIN SELECT raise(ROLLBACK, 'no Bad'); END",
+    create('Bad'),
+    'no Bad',
+    { errcode: 516 },
+  ],
+  [
+    'a constraint that rolls back',
+    `CREATE TABLE own (name UNIQUE ON CONFLICT ROLLBACK); INSERT INTO own VALUES ('Bad');
+     CREATE TRIGGER copied AFTER INSERT ON pets BEGIN INSERT INTO own VALUES (NEW.name); END`,
+    create('Bad'),
+    'UNIQUE constraint failed: own.name',
+    { errcode: 516 },
+  ],
+])('a transaction commits nothing after %s, and the next one commits', async (_, sql, failing, message, others) => {
   const { location: file } = await storageAt();
+  execute(sql)(file);
   const { commit, close } = createWriter(placeOf(file));
   onTestFinished(close);
-  const failed = expect.objectContaining({ message: 'no such table: missing' });
-  const deadline = Date.now() + 60_000;
-  const writes = [create('Rex'), [['SELECT * FROM missing'] as const], create('Max')];
-  expect(await commit({ writes, deadline })).toEqual([failed, failed, failed]);
-  expect(await commit({ writes: [create('Tom')], deadline })).toEqual([[[1n]]]);
-  expect(databaseAt(file, { returnArrays: true }).prepare('SELECT name FROM pets').all().flat()).toEqual(['Tom']);
+  const deadline = now() + 60_000;
+  const outcomes = await commit({ writes: [create('Rex'), failing, create('Max'), create('Tom')], deadline });
+  expect(outcomes).toMatchObject([others, { message }, others, others]);
+  expect(await commit({ writes: [create('Zoe')], deadline })).toMatchObject([[[expect.any(BigInt)]]]);
+  expect(databaseAt(file, { returnArrays: true }).prepare('SELECT name FROM pets').all().flat()).toEqual(['Zoe']);
 });
 
 describe('a transaction whose callers have given up', () => {
-  const create: Write = [["INSERT INTO pets (name, category_id, created_at) VALUES ('Rex', 7, 0) RETURNING id"]];
   const namesAt = (file: string) => databaseAt(file).prepare('SELECT name FROM pets').all();
 
   test('is not begun, if the thread is not ready in time', async () => {
@@ -47,7 +63,7 @@ describe('a transaction whose callers have given up', () => {
     const { commit, close } = createWriter(placeOf(file));
     onTestFinished(close);
     const late = { name: 'TimeoutError', message: 'the thread was not ready in time' };
-    expect(await commit({ writes: [create, create], deadline: Date.now() })).toEqual([late, late]);
+    expect(await commit({ writes: [create('Rex'), create('Max')], deadline: now() })).toEqual([late, late]);
     expect(namesAt(file)).toEqual([]);
   });
 
@@ -57,12 +73,33 @@ describe('a transaction whose callers have given up', () => {
     onTestFinished(close);
     const other = databaseAt(file);
     other.exec('BEGIN IMMEDIATE');
-    const deadline = Date.now() + 100;
-    expect(await commit({ writes: [create], deadline })).toMatchObject([{ errcode: 5 }]);
-    expect(Date.now() - deadline).toBeLessThan(1_000);
+    const deadline = now() + 100;
+    expect(await commit({ writes: [create('Rex')], deadline })).toMatchObject([{ errcode: 5 }]);
+    expect(now() - deadline).toBeLessThan(1_000);
     other.exec('COMMIT');
     expect(namesAt(file)).toEqual([]);
   });
+
+  test('is not begun by a process that was stopped while it waited for a lock', async () => {
+    const { location: file } = await storageAt();
+    const { commit, close } = createWriter(placeOf(file));
+    onTestFinished(close);
+    const other = databaseAt(file);
+    other.exec('BEGIN IMMEDIATE');
+    const deadline = now() + 100;
+    const outcome = commit({ writes: [create('Rex')], deadline });
+    while (now() < deadline);
+    other.exec('COMMIT');
+    expect(await outcome).toMatchObject([{ name: 'TimeoutError' }]);
+    expect(namesAt(file)).toEqual([]);
+  });
+});
+
+test('a creation succeeds although the clock of the system is set', async () => {
+  const { pets } = await storageAt();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  expect((await added(pets)).id).toBe(1n);
 });
 
 test('a creation that cannot be sent to the thread throws a defect, and the next one succeeds', async () => {
