@@ -15,7 +15,7 @@ export interface NotRun {
   readonly because: string;
   readonly remedy: string;
   /** The variable that makes it a failure if it is `required` or `nightly`. */
-  readonly variable?: 'ALL_TESTS' | 'MONGODB_TESTS';
+  readonly variable?: 'ALL_TESTS' | 'DATABASE_TESTS';
 }
 
 /**

@@ -50,7 +50,7 @@ export function sharedServer({ name, key, image, start }: SharedServerOptions) {
             tests: [`every suite that needs ${name}, in`, ...projects.map((each) => `  - ${each}`)].join('\n'),
             because: `no container could be started: ${server.missing}`,
             remedy: `To run them, start Docker, or set ${key.toUpperCase()}_IMAGE to an image that it has (now ${image}).`,
-            variable: 'MONGODB_TESTS',
+            variable: 'DATABASE_TESTS',
           })
         : '';
     // Throws if it is required. At the end all projects are known.
