@@ -16,7 +16,7 @@ const commands = {
     const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 };
     const { passed, failed, skipped, isEmpty } = await runTests(args);
     if (isEmpty) {
-      console.log(`\nno file of tests matches ${args.join(' ')}`);
+      console.log(`\nno test ran that matches ${args.join(' ')}`);
       return 1;
     }
     return conclude({ passed: checks.passed + passed, failed: checks.failed + failed, skipped });

@@ -12,7 +12,7 @@ installed is a failure. ALL_TESTS=nightly adds the longest: see tools/README.md.
  * Runs Vitest. The tests of a release run only if ALL_TESTS is set, or if arguments may select them.
  *
  * @param args Its arguments.
- * @returns The numbers of tests by result, and whether the arguments select no file.
+ * @returns The numbers of tests by result, and whether the arguments select none that ran.
  */
 export async function runTests(args) {
   const { ALL_TESTS = args.length > 0 ? 'on' : '' } = process.env;
@@ -26,13 +26,16 @@ export async function runTests(args) {
   if (interrupted()) process.exit(exitCodeOf(result) || 1);
   const { numPassedTests = 0, numFailedTests = 0, numPendingTests = 0, numTodoTests = 0, testResults } = read(report);
   if (!ALL_TESTS) console.log(RELEASE_TESTS);
+  // By --passWithNoTests the code tells this from an error before the first test.
+  const hasNoFile = result.code === 0 && testResults?.length === 0;
+  // Vitest skips the tests whose titles do not match.
+  const hasNoTitle = args.some((arg) => /^(-t|--testNamePattern)/.test(arg)) && numPassedTests + numFailedTests === 0;
   return {
     passed: numPassedTests,
     // A file that can't be imported and an error outside of tests have no failed test.
     failed: numFailedTests || (result.code === 0 ? 0 : 1),
     skipped: numPendingTests + numTodoTests,
-    // By --passWithNoTests the code tells this from an error before the first test.
-    isEmpty: result.code === 0 && testResults?.length === 0,
+    isEmpty: hasNoFile || (hasNoTitle && result.code === 0),
   };
 }
 

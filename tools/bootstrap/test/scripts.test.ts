@@ -80,11 +80,15 @@ describe('in a clone without dependencies', () => {
   });
 });
 
-test('npm test fails, and says in its last line that no file of tests matches its arguments', () => {
-  const args = ['test', '--silent', '--', 'packages/domain/no.test.ts'];
+test.each([
+  'packages/domain/no.test.ts',
+  'packages/domain/src/pets/pet.test.ts -t no-title',
+  'packages/domain/src/pets/pet.test.ts --testNamePattern=no-title',
+])('npm test fails, and says in its last line that no test matches %s', (selection) => {
+  const args = ['test', '--silent', '--', ...selection.split(' ')];
   const { status, stdout } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' });
   expect(status).toBe(1);
-  expect(stdout.trim().split('\n').at(-1)).toBe('no file of tests matches packages/domain/no.test.ts');
+  expect(stdout.trim().split('\n').at(-1)).toBe(`no test ran that matches ${selection}`);
 });
 
 describe('npm start and npm run cli', () => {
