@@ -8,11 +8,13 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createApp } from './app/app.ts';
+import { corsFields } from './app/cors.ts';
 import type { Env } from './app/env.ts';
 import { invalidRequest } from './app/errors.ts';
-import { createExchange, type Exchange } from './app/exchange.ts';
+import { createRecorder, type Recorder } from './app/exchange.ts';
+import type { RequestHead } from './app/incoming-request.ts';
 import { CLIENT_MESSAGES } from './app/messages.ts';
-import type { Sender } from './app/record.ts';
+import { responseOf } from './app/respond.ts';
 import type { Configuration } from './configuration.ts';
 import { createRequestLog, type Log, reportDefect } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
@@ -29,7 +31,9 @@ const VALUES = {
   configuration: token<Configuration>('configuration'),
   version: token<Version>('version'),
   storage: token<Storage>('storage'),
-  log: token<Omit<Log, 'print' | 'flush' | 'close'>>('log'),
+  log: token<Log>('log'),
+  /** How many lines of the log were dropped since the start. */
+  droppedLines: token<() => number>('droppedLines'),
   phase: token<() => Phase>('phase'),
   /** Milliseconds since the epoch; it decides when the deprecated operation ends. */
   clock: token<Clock>('clock'),
@@ -44,7 +48,7 @@ export const TOKENS = {
   ...VALUES,
   metrics: token<Metrics>('metrics'),
   storageCheck: token<StorageCheck>('storageCheck'),
-  exchange: token<Exchange>('exchange'),
+  recorder: token<Recorder>('recorder'),
   app: token<Hono<Env>>('app'),
   listener: token<Listener>('listener'),
 };
@@ -65,18 +69,19 @@ export function compose(parts: Parts): DependencyContainer {
   provide(TOKENS.metrics, (c) =>
     createMetrics({
       version: c.resolve(TOKENS.version),
-      inFlight: () => c.resolve(TOKENS.exchange).inFlight(),
-      droppedLines: c.resolve(TOKENS.log).dropped,
+      inFlight: () => c.resolve(TOKENS.recorder).load.inFlight,
+      droppedLines: c.resolve(TOKENS.droppedLines),
       storageCheck: c.resolve(TOKENS.storageCheck),
       onError: (error) => reportDefect(c.resolve(TOKENS.log), error),
     }),
   );
-  provide(TOKENS.exchange, (c) => {
-    const log = c.resolve(TOKENS.log);
-    return createExchange({
+  provide(TOKENS.recorder, (c) => {
+    const [log, { CORS_ORIGINS, TRUST_PROXY }] = [c.resolve(TOKENS.log), c.resolve(TOKENS.configuration)];
+    return createRecorder({
       observers: [c.resolve(TOKENS.metrics).observe, createRequestLog(log)],
       onObserverError: (error, { id }) => reportDefect(log, error, id),
-      trustedProxies: c.resolve(TOKENS.configuration).TRUST_PROXY,
+      trustedProxies: TRUST_PROXY,
+      rejectionFields: corsFields(CORS_ORIGINS),
     });
   });
   provide(TOKENS.app, (c) => {
@@ -91,28 +96,25 @@ export function compose(parts: Parts): DependencyContainer {
       basePath: configuration.BASE_PATH,
       corsOrigins: configuration.CORS_ORIGINS,
       rateLimit: configuration.RATE_LIMIT,
-      exchange: c.resolve(TOKENS.exchange),
+      recorder: c.resolve(TOKENS.recorder),
       checkReadiness: createReadiness(c.resolve(TOKENS.storageCheck), c.resolve(TOKENS.phase)),
       clock,
       metrics,
     });
   });
-  provide(TOKENS.listener, (c) => createListener(c.resolve(TOKENS.app), c.resolve(TOKENS.exchange)));
+  provide(TOKENS.listener, (c) => createListener(c.resolve(TOKENS.app), c.resolve(TOKENS.recorder)));
   return container;
 }
 
 /** Serves an application on Node.js' own requests and responses. */
-function createListener(app: Hono<Env>, exchange: Exchange): Listener {
-  function respondTo(error: unknown, sender: Sender): Response {
-    const { status, headers, body } = exchange.reject(error, sender);
-    return new Response(body, { status, headers });
-  }
+function createListener(app: Hono<Env>, recorder: Recorder): Listener {
+  const respondTo = (error: unknown, request: RequestHead) => responseOf(recorder.reject(error, request));
   // @hono/node-server names no request to `errorHandler`, which it calls for a RequestError before the listener returns.
-  let latest: Sender;
+  let latest: RequestHead;
   const listener = getRequestListener(
-    (request, env) => {
-      const incoming = env.incoming as NodeRequest;
-      return incoming.namesHost ? app.fetch(request, { serverRequest: incoming }) : respondTo(BAD_TARGET, incoming);
+    (fetchRequest, env) => {
+      const request = env.incoming as NodeRequest;
+      return request.namesHost ? app.fetch(fetchRequest, { request }) : respondTo(BAD_TARGET, request);
     },
     {
       // Otherwise a client that still sends half a second after its 413 loses the connection, and maybe the 413.
@@ -120,8 +122,7 @@ function createListener(app: Hono<Env>, exchange: Exchange): Listener {
       // Of a request without a Host field.
       hostname: 'localhost',
       // Handlers do not throw. @hono/node-server rejects a Host field or a target that makes no URL.
-      errorHandler: (error) =>
-        error instanceof RequestError ? respondTo(BAD_TARGET, latest) : respondTo(error, { clientAddress: null }),
+      errorHandler: (error) => respondTo(error instanceof RequestError ? BAD_TARGET : error, latest),
     },
   );
   return (request, response) => {

@@ -15,6 +15,7 @@ import type { Application, Run } from '@animal-store/app-kit/run-application';
 import { compose, TOKENS } from './composition.ts';
 import { type Configuration, readConfiguration, VARIABLES } from './configuration.ts';
 import { createLog, type Log } from './observability/log.ts';
+import { standardOutput } from './observability/output.ts';
 import type { Phase } from './observability/readiness.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { welcome } from './welcome.ts';
@@ -52,7 +53,10 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   const given = readConfiguration(process.env, await findAdapters(process.env));
   const { configuration, developmentKey } = withDevelopmentKey(given);
   const build = readVersion(process.env);
-  const log = await createLog(configuration.LOG_LEVEL, isatty(1));
+  const output = standardOutput();
+  // A stream of pino-pretty waits for a terminal that does not read.
+  const format = isatty(1) ? (await import('pino-pretty')).prettyFactory({ ignore: 'pid,hostname' }) : undefined;
+  const log = createLog(configuration.LOG_LEVEL, output, format);
   const { storage, description, warnings } = await openStorage(configuration.storage);
   let phase: Phase = 'starting';
   const container = compose({
@@ -60,6 +64,7 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     version: build,
     storage,
     log,
+    droppedLines: output.dropped,
     phase: () => phase,
     clock: Date.now,
   });
@@ -68,11 +73,11 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     host,
     port,
     maxConnections: connectionLimit(configuration.MAX_CONNECTIONS, log),
-    reject: container.resolve(TOKENS.exchange).reject,
+    reject: container.resolve(TOKENS.recorder).reject,
     onDrop: (reason) => log.warnThrottled(DROPPED[reason]),
   }).catch(async (cause) => {
     await storage.close();
-    await log.close();
+    await output.close();
     throw new ConfigurationError(`can't listen at HOST, PORT ${port}: ${systemReason(cause)}`);
   });
 
@@ -85,11 +90,11 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     // Calls of the storage have ended with it. A handler that hangs does not hold up the stop.
     const recorded = new AbortController();
     const timeout = sleep(RECORD_TIMEOUT, undefined, { signal: recorded.signal }).catch(() => {});
-    await Promise.race([container.resolve(TOKENS.exchange).allRecorded(), timeout]);
+    await Promise.race([container.resolve(TOKENS.recorder).allRecorded(), timeout]);
     recorded.abort();
     if (!isFailedStart) log.info({ connectionsClosed }, 'stopped');
     // `process.exit` waits for a write that is blocked, SIGKILL does not.
-    if (!(await log.close())) process.kill(process.pid, 'SIGKILL');
+    if (!(await output.close())) process.kill(process.pid, 'SIGKILL');
   }
   onStop((signal) => {
     log.info({ signal }, 'stopping');
@@ -113,8 +118,8 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   }
   const url = originOf(server) + configuration.BASE_PATH;
   if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...build }, 'listening');
-  else log.print(welcome({ url, key: developmentKey, storage: description, version: build.version }));
-  log.flush();
+  else output.write(welcome({ url, key: developmentKey, storage: description, version: build.version }));
+  output.flush();
   phase = 'serving';
 }
 

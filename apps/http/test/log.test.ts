@@ -61,9 +61,11 @@ test('has a line for each request without secrets, with the code of its error, a
 function runWithLog(statements: string) {
   const program = `
     import { createLog } from '${new URL('../src/observability/log.ts', import.meta.url)}';
-    const log = await createLog('info', false);
+    import { standardOutput } from '${new URL('../src/observability/output.ts', import.meta.url)}';
+    const output = standardOutput();
+    const log = createLog('info', output);
     ${statements}
-    if (!(await log.close())) throw new Error('late');
+    await output.close();
     log.info('after the end');`;
   const words = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
   const { stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', maxBuffer: 100_000_000 });
@@ -72,7 +74,8 @@ function runWithLog(statements: string) {
 
 test('has the last line although others are being written, and a frequent warning once', () => {
   const { stdout, stderr, messages } = runWithLog(`
-    log.print('first\\n');
+    output.write('first\\n');
+    output.flush();
     for (const message of ['often', 'other', 'often']) log.warnThrottled(message);
     log.info('last');`);
   expect([stdout.split('\n')[0], messages, stderr]).toEqual(['first', ['often', 'other', 'last'], '']);
@@ -82,7 +85,7 @@ test('has each line, or counts it as dropped', () => {
   // 16 MB, which nothing can write meanwhile.
   const { messages, stderr } = runWithLog(`
     for (let count = 0; count < 16_000; count += 1) log.info('x'.repeat(1_000));
-    process.stderr.write(String(log.dropped()));`);
+    process.stderr.write(String(output.dropped()));`);
   expect(Number(stderr)).toBeGreaterThan(1_000);
   expect(messages.length).toBe(16_000 - Number(stderr));
 });

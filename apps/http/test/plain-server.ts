@@ -12,7 +12,8 @@ const parts = {
   configuration: readConfiguration(process.env),
   version: { version: '1.2.3' },
   storage: createMemoryStorage(),
-  log: await createLog('silent', false),
+  log: createLog('silent', { write() {} }),
+  droppedLines: () => 0,
   phase: () => 'serving' as const,
   clock: Date.now,
 };

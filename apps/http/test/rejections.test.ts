@@ -8,6 +8,7 @@ import {
   metric,
   openSocket,
   request,
+  startService,
   startWaitingServer,
   statusesIn,
   test,
@@ -59,6 +60,17 @@ test.for<[string, string, RegExp, status?: number]>([
     expect(unexpectedErrors).toEqual([]);
   },
 );
+
+test.each([
+  ['*', 'hello\r\n\r\n', '*', undefined],
+  ['https://a.example', 'hello\r\n\r\n', undefined, 'Origin'],
+  ['https://a.example', request('OPTIONS *', `Origin: https://a.example\r\n${CLOSE}`), 'https://a.example', 'Origin'],
+])('lets scripts of %s read the rejection of %j', async (CORS_ORIGINS, bytes, allowed, vary) => {
+  const [head = ''] = (await (await startService({ CORS_ORIGINS })).raw(bytes)).split('\r\n\r\n');
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1];
+  expect([statusesIn(head), field('access-control-allow-origin'), field('vary')]).toEqual([[400], allowed, vary]);
+  expect(field('access-control-expose-headers')).toMatch(/X-Request-Id/);
+});
 
 test.for([
   [200, get('http://example.org/livez', 'example.org')],

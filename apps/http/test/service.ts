@@ -4,14 +4,13 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { type Clock, createCatalogue } from '@animal-store/domain';
+import type { Clock } from '@animal-store/domain';
 import { mapPorts, type PortMethod, type Storage } from '@animal-store/domain/ports';
-import type { Authenticate } from '@animal-store/domain/transport';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, expect, onTestFinished } from 'vitest';
-import { type AppOptions, createApp } from '../src/app/app.ts';
-import { compose, type Parts, TOKENS } from '../src/composition.ts';
+import { compose, TOKENS } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
+import { createLog, type Log } from '../src/observability/log.ts';
 import { type Listener, type ServerOptions, startServer } from '../src/server/server.ts';
 
 export const KEY = 'the-key-of-the-tests';
@@ -45,8 +44,9 @@ export interface App {
 
 /** What a service of this process tells its operator. */
 export interface Observed {
+  /** As the log has them: type, message and stack. */
   readonly unexpectedErrors: readonly unknown[];
-  /** The lines of its log at every level, without those of unexpected errors. */
+  /** The other lines of its log, without their time. */
   readonly logged: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -100,34 +100,27 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Absent: an empty one. */
   readonly storage?: Storage;
-  readonly initApp?: AppOptions['initApp'];
+}
+
+/** The log of the service at every level, whose lines the test reads. */
+export function createObservedLog(): Observed & { readonly log: Log } {
+  const unexpectedErrors: unknown[] = [];
+  const logged: Record<string, unknown>[] = [];
+  function write(text: string): void {
+    const { time: _, ...line } = JSON.parse(text) as Record<string, unknown>;
+    if (line['msg'] === 'unexpected error') unexpectedErrors.push(line['err']);
+    else logged.push(line);
+  }
+  return { log: createLog('trace', { write }), unexpectedErrors, logged };
 }
 
 /** Puts a service together. */
-function put(environment: Environment, { clock = Date.now, storage = storageWith(), initApp }: ServiceOptions) {
+function put(environment: Environment, { clock = Date.now, storage = storageWith() }: ServiceOptions) {
   const configuration = readConfiguration({ API_KEYS: `${KEY},${OTHER_KEY}`, ...environment });
-  const unexpectedErrors: unknown[] = [];
-  const logged: Record<string, unknown>[] = [];
-  const write = (level: number, fields?: object) => (line: unknown, msg?: string) =>
-    void logged.push({ level, msg, ...fields, ...(line as object) });
-  const child = (fields?: object) => ({ debug: write(20, fields), info: write(30, fields) });
-  const log: Parts['log'] = {
-    ...child(),
-    warn: write(40),
-    error: ({ err }: { err: unknown }) => void unexpectedErrors.push(err),
-    warnThrottled: (message, details) => write(40)(details, message),
-    child,
-    dropped: () => 0,
-  };
-  const parts = { configuration, storage, clock, log, version: { version: '1.2.3' }, phase: () => 'serving' as const };
-  const container = compose(parts);
-  if (initApp !== undefined) {
-    const catalogue = createCatalogue(storage.pets);
-    const authenticate: Authenticate = async (key) => (key === KEY ? { id: 'key', holder: 'holder' } : null);
-    const app = createApp({ catalogue, authenticate, exchange: container.resolve(TOKENS.exchange), initApp });
-    container.register(TOKENS.app, { useValue: app });
-  }
-  return { container, configuration, observed: { unexpectedErrors, logged } };
+  const { log, ...observed } = createObservedLog();
+  const running = { droppedLines: () => 0, phase: () => 'serving' as const };
+  const container = compose({ configuration, storage, clock, log, version: { version: '1.2.3' }, ...running });
+  return { container, configuration, observed };
 }
 
 export function startApp(environment: Environment = {}, options: ServiceOptions = {}): App & Observed {
@@ -148,7 +141,7 @@ export async function startService(environment: Environment = {}, options: Servi
   const { container, configuration, observed } = put(environment, options);
   const { port, stop } = await startBareServer(container.resolve(TOKENS.listener), {
     maxConnections: configuration.MAX_CONNECTIONS,
-    reject: container.resolve(TOKENS.exchange).reject,
+    reject: container.resolve(TOKENS.recorder).reject,
   });
   return { ...serviceAt(port), ...observed, stop };
 }
@@ -168,7 +161,7 @@ export async function startBareServer(listener: Listener, options: Partial<Serve
 /** Serves nothing: a request waits for its test. */
 export async function startWaitingServer() {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<Parameters<Listener>>();
-  const server = await startBareServer((...exchange) => arrive(exchange));
+  const server = await startBareServer((...given) => arrive(given));
   return { ...server, arrived };
 }
 

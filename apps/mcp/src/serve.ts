@@ -42,7 +42,7 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
     await storage.close();
   });
   const makeServer = () => {
-    const onCall = (_: string, error: unknown) => error !== null && reportError(error, writeMessage);
+    const onCall = (_: string, error: unknown) => error !== undefined && reportError(error, writeMessage);
     const server = createMcpServer({ catalogue, holder: HOLDER, version, storage: description, onCall });
     server.server.onerror = onerror;
     return server;

@@ -9,7 +9,7 @@ import { createMcpServer } from './index.ts';
 /** A client of a server in this process. */
 async function connect(pets: PetRepository = createMemoryStorage().pets) {
   const reported: unknown[] = [];
-  const onCall = (_: string, error: unknown) => error !== null && reported.push(error);
+  const onCall = (_: string, error: unknown) => error !== undefined && reported.push(error);
   const catalogue = createCatalogue(pets);
   const server = createMcpServer({ catalogue, holder: 'a test', version: '1.2.3', storage: 'a test', onCall });
   const client = new Client({ name: 'test', version: '1.0.0' });

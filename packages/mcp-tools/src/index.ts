@@ -106,7 +106,7 @@ export function createMcpServer({ catalogue, holder, version, storage, onCall }:
     server.registerTool(name, definition, async (given): Promise<CallToolResult> => {
       try {
         const structuredContent = await call(given, catalogue, holder);
-        onCall(name, null);
+        onCall(name, undefined);
         return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
       } catch (error) {
         onCall(name, error);

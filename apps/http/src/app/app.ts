@@ -1,21 +1,22 @@
 import type { Catalogue, Clock } from '@animal-store/domain';
 import type { Authenticate } from '@animal-store/domain/transport';
-import { Hono, type NotFoundHandler } from 'hono';
+import { Hono } from 'hono';
 import { except } from 'hono/combine';
+import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requireKey } from './auth.ts';
 import { allowOrigins } from './cors.ts';
 import { docs } from './docs.ts';
 import type { Env, Middleware } from './env.ts';
 import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
-import { createExchange, type Exchange } from './exchange.ts';
+import { createRecorder, type Recorder } from './exchange.ts';
+import { shedLoad } from './load-shedding.ts';
 import { mcp } from './mcp.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 import { createPet } from './pets/create-pet.ts';
 import { getPet } from './pets/get-pet.ts';
 import { listPets } from './pets/list-pets.ts';
-import { addHeaders } from './pets/operation.ts';
 import { createRateLimit, limitRate } from './rate-limit.ts';
-import { respond, respondToError } from './respond.ts';
+import { addFields, respond, respondToError } from './respond.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
@@ -53,9 +54,9 @@ export interface AppOptions {
   /**
    * Records requests.
    *
-   * @default createExchange()
+   * @default createRecorder()
    */
-  readonly exchange?: Exchange;
+  readonly recorder?: Recorder;
   /**
    * Resolves if the service is ready.
    *
@@ -65,12 +66,6 @@ export interface AppOptions {
   readonly checkReadiness?: () => Promise<void>;
   /** What `/metrics` responds with. Without it there is no such path. */
   readonly metrics?: { readonly contentType: string; read(): Promise<string> };
-  /**
-   * As that of Hono's `createFactory`: registers middleware before the routes, by `app.use`. That of the service is given in
-   * `composition.ts`. Middleware reads bodies by methods of `c.req`, not of `c.req.raw`, whose body is gone then. No key is
-   * checked before it, so own routes are better added to the application that `createApp` returns.
-   */
-  readonly initApp?: ((app: Hono<Env>) => void) | undefined;
 }
 
 /** In the order in which their routes match. */
@@ -79,17 +74,10 @@ const OPERATIONS = [listPets, createPet, getPet] as const;
 const json = (body: string): Reply => ({ status: 200, headers: JSON_TYPE, body });
 
 /**
- * The service as a Hono application, for any runtime. A program adds routes to it as to any other; below the base path they
- * need a key. Hono runs middleware for the routes that are registered after it, so that for all requests comes with `initApp`.
- * A program in TypeScript runs with the sources: `node_modules/.bin/node --conditions=@animal-store/source own.ts`.
+ * The service as a Hono application, from top to bottom in the order in which middleware and routes run.
  *
  * @example
- * const app = createApp({
- *   catalogue,
- *   authenticate,
- *   initApp: (app) => app.use(timing()), // for every operation, error, 401 and 404
- * });
- * app.get('/hello', (c) => c.text('Hello')); // with a record, a request id and header fields
+ * const app = createApp({ catalogue, authenticate });
  * await app.request('/v1/pets', { headers: { authorization: `Bearer ${key}` } });
  */
 export function createApp({
@@ -100,25 +88,24 @@ export function createApp({
   clock = Date.now,
   corsOrigins = new Set(),
   rateLimit = 0,
-  exchange = createExchange(),
+  recorder = createRecorder(),
   checkReadiness = async () => {},
   metrics,
-  initApp,
 }: AppOptions): Hono<Env> {
   const app = new Hono<Env>();
   const operations = OPERATIONS.map((operation) => operation({ catalogue, clock, basePath }));
   const routeOf = (path: string) => basePath + path.replace(/\{(\w+)\}/, ':$1');
 
-  app.use(exchange.middleware);
+  app.use(recorder.middleware);
   // Scripts of other origins do not need the documentation page, whose responses vary by their coding only.
   if (corsOrigins.size > 0) app.use(except('/docs/*', allowOrigins(corsOrigins)));
-  initApp?.(app);
 
-  const admission: [Middleware, ...Middleware[]] = [exchange.shedLoad, requireKey(authenticate)];
+  const admission: [Middleware, ...Middleware[]] = [shedLoad, requireKey(authenticate)];
   if (rateLimit > 0) admission.push(limitRate(createRateLimit(rateLimit)));
-  for (const { method, path, headers, handle } of operations) {
+  for (const { method, path, headers = {}, handle } of operations) {
+    const fields = Object.entries(headers).map(([name, { value }]) => [name, value]);
     // Before the key is checked: rejections have these fields, too.
-    if (headers !== undefined) app[method](routeOf(path), addHeaders(headers));
+    if (fields.length > 0) app[method](routeOf(path), addFields(Object.fromEntries(fields)));
     app[method](routeOf(path), ...admission, handle);
   }
   for (const path of [`${basePath}/*`, '/mcp']) app.use(path, ...admission);
@@ -143,28 +130,18 @@ export function createApp({
   });
   app.route('/', docs());
 
-  app.notFound(rejectUnrouted(app, [...new Set(operations.map(({ path }) => basePath + path))]));
+  // Behind the routes: a request that is served does not come here.
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed(c, methods) {
+        const allow = methods.join(', ');
+        return respondToError(new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow }), c);
+      },
+    }),
+  );
+  const paths = [...new Set(operations.map(({ path }) => basePath + path))];
+  app.notFound((c) => respondToError(new HttpError('not_found', CLIENT_MESSAGES.noPath(paths)), c));
   app.onError(respondToError);
   return app;
-}
-
-/**
- * Responds with 405 if routes serve the path with other methods only, otherwise with 404.
- *
- * @param paths For the message.
- */
-function rejectUnrouted(app: Hono<Env>, paths: readonly string[]): NotFoundHandler<Env> {
-  return (c) => {
-    const methods = new Set(app.routes.map(({ method }) => method));
-    // The method of middleware.
-    methods.delete('ALL');
-    const allowed = [...methods].filter((method) =>
-      app.router.match(method, c.req.path)[0].some(([[, route]]) => route.method === method),
-    );
-    const sent = c.req.method === 'HEAD' ? 'GET' : c.req.method;
-    if (allowed.length === 0 || allowed.includes(sent))
-      return respondToError(new HttpError('not_found', CLIENT_MESSAGES.noPath(paths)), c);
-    const allow = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method)).join(', ');
-    return respondToError(new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow }), c);
-  };
 }

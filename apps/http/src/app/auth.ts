@@ -16,8 +16,8 @@ function unauthorized(message: string, errorCode: string): HttpError {
 /** Rejects requests without a valid key. */
 export function requireKey(authenticate: Authenticate): Middleware {
   return async (c, next) => {
-    const { incoming, record } = c.get('served');
-    const field = incoming.header('authorization') ?? '';
+    const { request, record } = c.get('exchange');
+    const field = request.header('authorization') ?? '';
     // Repeated fields, joined: each begins with a scheme and a space.
     const fields = field.includes(', ') ? field.split(/, (?=[\w-]+ )/) : [field];
     const credentials = readCredentials(fields);
@@ -29,6 +29,7 @@ export function requireKey(authenticate: Authenticate): Middleware {
       if (prefix !== null) record.details = { key: prefix };
       throw INVALID_KEY;
     }
+    record.key = key;
     c.set('key', key);
     await next();
   };

@@ -1,14 +1,16 @@
-import { cors } from 'hono/cors';
 import type { Middleware } from './env.ts';
+import type { HeaderFields } from './errors.ts';
+import type { RequestHead } from './incoming-request.ts';
+import { respond } from './respond.ts';
 
-const OPTIONS = {
-  allowMethods: ['GET', 'HEAD', 'POST'],
-  allowHeaders: [
+const PREFLIGHT: HeaderFields = {
+  'access-control-allow-methods': 'GET,HEAD,POST',
+  'access-control-allow-headers': [
     ...['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id', 'traceparent'],
     // Of MCP.
     ...['Mcp-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method', 'Mcp-Name'],
-  ],
-  maxAge: 600,
+  ].join(','),
+  'access-control-max-age': '600',
 };
 
 const EXPOSED = [
@@ -16,25 +18,40 @@ const EXPOSED = [
   ...['WWW-Authenticate', 'Allow', 'Idempotent-Replayed', 'X-Request-Id'],
 ].join(',');
 
+/** The origin of the script that asks by a request whether it may send another one (Fetch, section 3.2.2), or undefined. */
+function preflightOrigin(request: RequestHead): string | undefined {
+  const isPreflight = request.method === 'OPTIONS' && request.header('access-control-request-method') !== undefined;
+  return isPreflight ? request.header('origin') : undefined;
+}
+
 /**
- * Lets scripts of other origins read responses, those to errors included: Hono's `cors()` adds its fields to the response that an
- * error may replace, so it responds to preflights only.
+ * The header fields by which scripts of other origins may read a response.
+ *
+ * @param origins `*` for all; none if it is empty.
+ */
+export function corsFields(origins: ReadonlySet<string>): (request: RequestHead) => HeaderFields {
+  if (origins.size === 0) return () => ({});
+  const isForAll = origins.has('*');
+  const fields = { 'access-control-expose-headers': EXPOSED, ...(isForAll ? {} : { vary: 'Origin' }) };
+  return (request) => {
+    const origin = request.header('origin') ?? '';
+    if (!isForAll && !origins.has(origin)) return fields;
+    return { ...fields, 'access-control-allow-origin': isForAll ? '*' : origin };
+  };
+}
+
+/**
+ * Lets scripts of other origins read responses, those to errors included, and responds to their preflights. Hono's `cors()` adds
+ * its fields to the response that an error may replace.
  *
  * @param origins `*` for all.
  */
 export function allowOrigins(origins: ReadonlySet<string>): Middleware {
-  const isForAll = origins.has('*');
-  const respondToPreflight = cors({ ...OPTIONS, origin: isForAll ? '*' : [...origins] });
-  return (c, next) => {
-    const { incoming, fields } = c.get('served');
-    const origin = incoming.header('origin');
-    // Fetch, section 3.2.2.
-    const isPreflight = c.req.method === 'OPTIONS' && origin && incoming.header('access-control-request-method');
-    if (isPreflight) return respondToPreflight(c, next);
-    fields['access-control-expose-headers'] = EXPOSED;
-    if (!isForAll) fields['vary'] = 'Origin';
-    const allowed = isForAll ? '*' : origins.has(origin ?? '') && origin;
-    if (allowed) fields['access-control-allow-origin'] = allowed;
-    return next();
+  const fieldsFor = corsFields(origins);
+  return async (c, next) => {
+    const { request, fields } = c.get('exchange');
+    Object.assign(fields, fieldsFor(request));
+    if (preflightOrigin(request) === undefined) return next();
+    return respond(c, { status: 204, headers: PREFLIGHT, body: null });
   };
 }

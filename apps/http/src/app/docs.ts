@@ -3,10 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Hono } from 'hono';
-import { secureHeaders } from 'hono/secure-headers';
 import type { Env } from './env.ts';
 import type { HeaderFields } from './errors.ts';
-import { respond } from './respond.ts';
+import { addFields, respond } from './respond.ts';
 
 /** The files of the page by their paths, and the types of their contents. */
 const FILES = {
@@ -17,23 +16,13 @@ const FILES = {
   '/docs/swagger-ui-bundle.js': [import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'), 'text/javascript'],
 } as const;
 
-const [SELF, NONE] = ["'self'", "'none'"];
-
 /** The page loads files of the service and calls the service, nothing else. */
-const POLICY = {
-  strictTransportSecurity: false,
-  crossOriginOpenerPolicy: false,
-  originAgentCluster: false,
-  contentSecurityPolicy: {
-    defaultSrc: [NONE],
-    scriptSrc: [SELF],
-    styleSrc: [SELF],
-    imgSrc: [SELF, 'data:'],
-    connectSrc: [SELF],
-    baseUri: [NONE],
-    formAction: [NONE],
-    frameAncestors: [NONE],
-  },
+const FIELDS: HeaderFields = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
 };
 
 /** Reads a file, and compresses it once: the representations that all responses share. */
@@ -63,9 +52,10 @@ const matches = (ifNoneMatch: string, etag: string) => ifNoneMatch === '*' || if
  */
 export function docs(): Hono<Env> {
   const app = new Hono<Env>();
-  app.get('/', (c) => c.redirect('docs'));
-  app.get('/docs/', (c) => c.redirect('../docs'));
-  app.use('/docs/*', secureHeaders(POLICY));
+  for (const [path, location] of Object.entries({ '/': 'docs', '/docs/': '../docs' })) {
+    app.get(path, (c) => respond(c, { status: 302, headers: { location }, body: null }));
+  }
+  app.use('/docs/*', addFields(FIELDS));
   for (const [path, [file, type]] of Object.entries(FILES)) {
     let loading: ReturnType<typeof load> | undefined;
     app.get(path, async (c) => {

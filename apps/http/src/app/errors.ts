@@ -87,7 +87,7 @@ export function errorCode(error: unknown): ErrorCode {
 }
 
 /** The response to a request that ended in an error. Unexpected errors do not show their message. */
-export function errorResponse(error: unknown): Reply {
+export function errorReply(error: unknown): Reply {
   const code = errorCode(error);
   const message = isUnexpected(error) ? CLIENT_MESSAGES.unexpected : (error as Error).message;
   const { status, headers } = error instanceof HttpError ? error : { status: ERROR_STATUS[code], headers: {} };

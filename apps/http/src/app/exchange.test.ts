@@ -2,7 +2,7 @@ import { describe, expect, vi } from 'vitest';
 import { type Call, test } from '../../test/service.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { invalidRequest } from './errors.ts';
-import { createExchange } from './exchange.ts';
+import { createRecorder } from './exchange.ts';
 
 describe('a response', () => {
   const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
@@ -58,23 +58,25 @@ describe('an observer that fails', () => {
     const fail = () => {
       throw defect;
     };
-    const exchange = createExchange({ observers: [fail, observer], onObserverError });
-    return { exchange, observer, onObserverError };
+    const recorder = createRecorder({ observers: [fail, observer], onObserverError });
+    return { recorder, observer, onObserverError };
   }
 
   test('loses no response, hides no request from the other observers, and is reported', async () => {
-    const { exchange, observer, onObserverError } = createFailing();
-    const app = createApp({ exchange } as AppOptions);
+    const { recorder, observer, onObserverError } = createFailing();
+    const app = createApp({ recorder } as AppOptions);
     const response = await app.request('/livez', { headers: { 'x-request-id': 'mine' } });
     expect([response.status, await response.json()]).toEqual([200, { status: 'live' }]);
     expect(observer).toHaveBeenCalledOnce();
     expect(onObserverError).toHaveBeenCalledExactlyOnceWith(defect, expect.objectContaining({ id: 'mine' }));
-    expect(exchange.inFlight()).toBe(0);
+    expect(recorder.load.inFlight).toBe(0);
   });
 
   test('loses no rejection of the server', () => {
-    const { exchange, observer, onObserverError } = createFailing();
-    expect(exchange.reject(invalidRequest('malformed'), { clientAddress: null }).status).toBe(400);
+    const { recorder, observer, onObserverError } = createFailing();
+    expect(recorder.reject(invalidRequest('malformed'), { clientAddress: null, header: () => undefined }).status).toBe(
+      400,
+    );
     expect([observer.mock.calls.length, onObserverError.mock.calls.length]).toEqual([1, 1]);
   });
 });

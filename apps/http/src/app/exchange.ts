@@ -1,11 +1,8 @@
-import type { Context } from 'hono';
-import { matchedRoutes } from 'hono/route';
-import type { Env, Middleware, ServedRequest } from './env.ts';
-import { BODY_IS_TOO_LARGE, errorResponse, OVERLOADED, type Reply } from './errors.ts';
-import { fromFetch } from './incoming.ts';
-import { BODY_MAX_BYTES } from './messages.ts';
-import { beginRecord, type Observe, type RequestRecord, type Sender } from './record.ts';
-import { missingIn, respondToError } from './respond.ts';
+import type { Middleware } from './env.ts';
+import type { HeaderFields, Reply } from './errors.ts';
+import { fromFetch, type IncomingRequest, type RequestHead } from './incoming-request.ts';
+import { beginRecord, type Observe, type RequestRecord, UNMATCHED, UNPARSABLE } from './record.ts';
+import { completeError, respondToError } from './respond.ts';
 import { createTurn } from './turn.ts';
 
 /**
@@ -19,15 +16,24 @@ const fieldsOf = ({ id }: RequestRecord) => ({
   'x-request-id': id,
 });
 
-/** The route of requests that match none, in records. */
-export const UNMATCHED = 'unmatched';
-/** The route of bytes that are not a request, in records. */
-const UNPARSABLE = 'unparsable';
+/** A request in flight. */
+export interface Exchange {
+  readonly request: IncomingRequest;
+  readonly record: RequestRecord;
+  /** Header fields of the response, whatever it is. Middleware adds to them before it calls `next`. */
+  readonly fields: Record<string, string>;
+  /** Of the service. */
+  readonly load: Load;
+}
 
-/** How many requests whose body has arrived may be in flight. Beyond, operations are rejected. */
-const IN_FLIGHT_MAX = 1_000;
+export interface Load {
+  /** How many requests have no response yet. */
+  inFlight: number;
+  /** How many of them wait for their bodies. */
+  receiving: number;
+}
 
-export interface ExchangeOptions {
+export interface RecorderOptions {
   /** Are notified of each request, when its response is ready. */
   readonly observers?: readonly Observe[];
   /** Is notified of an error that an observer throws; the response is sent nevertheless. */
@@ -38,32 +44,30 @@ export interface ExchangeOptions {
    * @default 0
    */
   readonly trustedProxies?: number | undefined;
+  /** Further header fields of a response to a request that the application does not get. */
+  readonly rejectionFields?: (request: RequestHead) => HeaderFields;
 }
 
-/** What every request gets, whatever its response: a record for the observers, an id, header fields. */
-export interface Exchange {
-  /** How many requests have no response yet. */
-  inFlight(): number;
+/** Records every request for the observers, and counts those in flight. */
+export interface Recorder {
+  readonly load: Readonly<Load>;
   /** Resolves when the observers have been notified of all requests so far, those in flight included. */
   allRecorded(): Promise<void>;
   /** For every path, before any other middleware. */
   readonly middleware: Middleware;
-  /** Rejects requests with 503 while too many are in flight. */
-  readonly shedLoad: Middleware;
   /** The response to a request that the application does not get. */
-  reject(error: unknown, sender: Sender): Reply;
+  reject(error: unknown, request: RequestHead): Reply;
 }
 
-export function createExchange({
+export function createRecorder({
   observers = [],
   onObserverError,
   trustedProxies = 0,
-}: ExchangeOptions = {}): Exchange {
-  let inFlight = 0;
+  rejectionFields = () => ({}),
+}: RecorderOptions = {}): Recorder {
+  const load: Load = { inFlight: 0, receiving: 0 };
   let unrecorded = 0;
   let allRecorded: PromiseWithResolvers<void> | null = null;
-  /** How many of them wait for their bodies. */
-  let receiving = 0;
   const endOfTurn = createTurn();
 
   function notify(record: RequestRecord): void {
@@ -77,7 +81,7 @@ export function createExchange({
   }
 
   return {
-    inFlight: () => inFlight,
+    load,
     async allRecorded() {
       if (unrecorded === 0) return;
       allRecorded ??= Promise.withResolvers();
@@ -85,76 +89,29 @@ export function createExchange({
     },
     async middleware(c, next) {
       // `app.request()` gives no environment.
-      const received = c.req.raw;
-      const incoming = c.env?.serverRequest ?? fromFetch(received);
-      const record = beginRecord(incoming, c.req.method, trustedProxies);
-      async function readBody(): Promise<Buffer> {
-        receiving += 1;
-        try {
-          const { raw } = c.req;
-          if (raw === received && !incoming.bodyUsed) return await incoming.readBody();
-          // Middleware has replaced the request, or read a clone of it.
-          if (!raw.bodyUsed) return await fromFetch(raw).readBody();
-          // Hono keeps what middleware has read by its methods.
-          const body = Buffer.from(await c.req.arrayBuffer());
-          if (body.length > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
-          return body;
-        } finally {
-          receiving -= 1;
-        }
-      }
-      const served: ServedRequest = {
-        incoming,
-        record,
-        fields: fieldsOf(record),
-        response: null,
-        readBody,
-      };
-      c.set('served', served);
-      inFlight += 1;
+      const request = c.env?.request ?? fromFetch(c.req.raw);
+      const record = beginRecord(request, trustedProxies);
+      c.set('exchange', { request, record, fields: fieldsOf(record), load });
+      load.inFlight += 1;
       unrecorded += 1;
       try {
         await next();
-        if (!c.finalized) throw new Error('a handler or middleware returned no response');
-        if (c.res !== served.response) complete(c, served);
       } catch (error) {
-        // Hono calls `onError` for instances of Error only, and not for what is no valid response.
+        // Hono calls `onError` for instances of Error only.
         c.res = respondToError(error, c);
       }
-      inFlight -= 1;
-      record.status = c.res.status;
-      record.key = c.get('key') ?? null;
-      record.route = routeOf(c);
+      load.inFlight -= 1;
       await endOfTurn();
       notify(record);
       unrecorded -= 1;
       if (unrecorded === 0) allRecorded?.resolve();
     },
-    shedLoad(_, next) {
-      if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
-      return next();
-    },
-    reject(error, sender) {
-      const record = beginRecord(sender, sender.method ?? '-', trustedProxies);
-      const { status, headers, body } = errorResponse(error);
-      const route = sender.method === undefined ? UNPARSABLE : UNMATCHED;
-      notify(Object.assign(record, { route, error, status, bytes: Buffer.byteLength(body) }));
-      return { status, headers: { ...fieldsOf(record), ...headers }, body };
+    reject(error, request) {
+      const record = beginRecord(request, trustedProxies);
+      const fields = { ...fieldsOf(record), ...rejectionFields(request) };
+      const reply = completeError({ record, fields }, request.method === undefined ? UNPARSABLE : UNMATCHED, error);
+      notify(record);
+      return reply;
     },
   };
-}
-
-/** Completes a response of a program or of Hono, or a copy of one with further header fields, which has the same body. */
-function complete(c: Context<Env>, { fields, record, response }: ServedRequest): void {
-  const { headers, body } = c.res;
-  const length = body === null ? 0 : headers.get('content-length');
-  if (body !== response?.body) record.bytes = length === null ? undefined : Number(length);
-  for (const [name, value] of Object.entries(missingIn(headers, fields))) c.header(name, value, { append: true });
-}
-
-/** The route whose handler responded, or would have if middleware had let the request through. */
-function routeOf(c: Context<Env>): string {
-  const rest = matchedRoutes(c).slice(c.req.routeIndex);
-  // Middleware matches every method and takes `next`, by which Hono's documentation tells it from a handler.
-  return rest.find(({ method, handler }) => method !== 'ALL' || handler.length < 2)?.path ?? UNMATCHED;
 }

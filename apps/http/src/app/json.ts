@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Pet } from '@animal-store/domain';
 import { exact, parse } from '@animal-store/exact-json';
 import { HttpError, invalidRequest } from './errors.ts';
-import type { Incoming } from './incoming.ts';
+import type { RequestHead } from './incoming-request.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 
 const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i;
@@ -14,15 +14,15 @@ const BYTE_ORDER_MARK = 0xfeff;
  * @throws HttpError `unsupported_media_type` unless the body is declared as plain JSON; parameters are ignored.
  * `invalid_request` for a transfer coding that is not understood here (RFC 9112, section 6.1).
  */
-export function requireJson(incoming: Incoming): void {
-  if (!JSON_MEDIA_TYPE.test(incoming.header('content-type') ?? '')) {
+export function requireJson(request: RequestHead): void {
+  if (!JSON_MEDIA_TYPE.test(request.header('content-type') ?? '')) {
     throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentType);
   }
-  const codings = incoming.header('content-encoding');
+  const codings = request.header('content-encoding');
   if (codings?.split(',').every((coding) => IDENTITY.test(coding)) === false) {
     throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentEncoding);
   }
-  const transferCoding = incoming.header('transfer-encoding');
+  const transferCoding = request.header('transfer-encoding');
   if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
     throw invalidRequest(CLIENT_MESSAGES.transferEncoding);
   }

@@ -3,6 +3,7 @@ import type { Handler } from 'hono';
 import type { Env } from './env.ts';
 import { HttpError } from './errors.ts';
 import { requireJson } from './json.ts';
+import { readBody } from './load-shedding.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 import { respond } from './respond.ts';
 
@@ -21,16 +22,17 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
  */
 export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handler<Env> {
   return async (c) => {
-    const { incoming, record, readBody } = c.get('served');
+    const exchange = c.get('exchange');
+    const { request, record } = exchange;
     // MCP, Streamable HTTP, security warning: a page could reach a service that listens on this machine (DNS rebinding).
-    const origin = incoming.header('origin');
+    const origin = request.header('origin');
     if (origin !== undefined && !corsOrigins.has('*') && !corsOrigins.has(origin)) {
-      if (!isOwnPage(origin, incoming.header('host'))) {
+      if (!isOwnPage(origin, request.header('host'))) {
         throw new HttpError('forbidden', CLIENT_MESSAGES.originIsForbidden);
       }
     }
-    requireJson(incoming);
-    const body = await readBody();
+    requireJson(request);
+    const body = await readBody(exchange);
     const onCall = (tool: string, error: unknown) => {
       record.details = { tool };
       record.error = error;

@@ -2,7 +2,7 @@ import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue } from '@animal-store/domain';
 import { expect, test, vi } from 'vitest';
 import { createApp } from './app.ts';
-import { createExchange } from './exchange.ts';
+import { createRecorder } from './exchange.ts';
 import type { Operation } from './pets/operation.ts';
 import type { RequestRecord } from './record.ts';
 import { respond } from './respond.ts';
@@ -27,7 +27,7 @@ test.for([
   const app = createApp({
     catalogue: createCatalogue(createMemoryStorage().pets),
     authenticate: async (given) => (given === 'key' ? { id: 'id', holder: 'zoo' } : null),
-    exchange: createExchange({ observers: [(record) => records.push(record)] }),
+    recorder: createRecorder({ observers: [(record) => records.push(record)] }),
   });
   const response = await app.request(path, { headers: { authorization: `Bearer ${key}` } });
   const fields = ['deprecation', 'link', 'sunset', 'x-count'].filter((name) => response.headers.has(name));

@@ -54,7 +54,7 @@ export function createRateLimit(limit: number, clock = () => performance.now()):
 export function limitRate(count: RateLimit): Middleware {
   return (c, next) => {
     const { headers, rejection } = count(c.get('key').holder);
-    Object.assign(c.get('served').fields, headers);
+    Object.assign(c.get('exchange').fields, headers);
     if (rejection !== null) throw rejection;
     return next();
   };

@@ -1,16 +1,13 @@
 import type { AuthenticatedKey } from '@animal-store/domain/transport';
 import type { HeaderFields } from './errors.ts';
-import type { Incoming } from './incoming.ts';
+import type { RequestHead } from './incoming-request.ts';
 
 /** One request and its response, for the log and the metrics. */
 export interface RequestRecord {
   /** The X-Request-Id of the request if it is well-formed, otherwise a new UUID; returned with the response. */
   readonly id: string;
   readonly method: string;
-  /**
-   * The path with the names of its parameters, or `unmatched`: one of few values, whatever a client sends. A route of `mount`, or
-   * one for all methods in an application with an `onError` of its own, is `unmatched`: Hono shows it as middleware.
-   */
+  /** The path of the route with the names of its parameters, or one of the constants below: few values, whatever a client sends. */
   route: string;
   /** The trace id of the request's traceparent (W3C Trace Context, level 2), or null. */
   readonly traceId: string | null;
@@ -20,18 +17,20 @@ export interface RequestRecord {
   readonly client: string | null;
   /** The key of the request, if it is valid. */
   key: AuthenticatedKey | null;
-  /** The error that became the response, or null. */
+  /** The error that became the response; undefined if there was none. */
   error: unknown;
   /** Further fields of the line in the log. */
   details: HeaderFields | undefined;
   /** Of the response. */
   status: number;
-  /** Of the body of the response; undefined if it is unknown. */
-  bytes: number | undefined;
+  /** Of the body of the response; of that of GET for HEAD. */
+  bytes: number;
 }
 
-/** What a record takes from a request. Of bytes that are not one only the address is known. */
-export type Sender = Pick<Incoming, 'clientAddress'> & Partial<Incoming> & { readonly method?: string | undefined };
+/** The route of requests that match none. */
+export const UNMATCHED = 'unmatched';
+/** The route of bytes that are no request. */
+export const UNPARSABLE = 'unparsable';
 
 /** Is notified of a request and its response. */
 export type Observe = (record: Readonly<RequestRecord>) => void;
@@ -48,23 +47,24 @@ const ENTRY = /^(?:(\d+(?:\.\d+){3})(?::\d+)?|\[?([\da-f:]+(?:\.\d+){0,3})(?:\](
  *
  * @param trustedProxies How many proxies add an address to X-Forwarded-For.
  */
-export function beginRecord(sender: Sender, method: string, trustedProxies: number): RequestRecord {
-  const id = sender.header?.('x-request-id');
-  const traceparent = sender.header?.('traceparent');
-  const forwarded = trustedProxies > 0 ? sender.header?.('x-forwarded-for') : undefined;
-  const client = (forwarded === undefined ? null : forwardedAddress(forwarded, trustedProxies)) ?? sender.clientAddress;
+export function beginRecord(request: RequestHead, trustedProxies: number): RequestRecord {
+  const id = request.header('x-request-id');
+  const traceparent = request.header('traceparent');
+  const forwarded = trustedProxies > 0 ? request.header('x-forwarded-for') : undefined;
+  const client =
+    (forwarded === undefined ? null : forwardedAddress(forwarded, trustedProxies)) ?? request.clientAddress;
   return {
     id: id !== undefined && REQUEST_ID.test(id) ? id : crypto.randomUUID(),
-    method,
-    route: '',
+    method: request.method ?? '-',
+    route: UNMATCHED,
     traceId: traceparent === undefined ? null : (TRACEPARENT.exec(traceparent)?.[1] ?? null),
     startedAt: performance.now(),
     client: client?.replace(IPV4_IN_IPV6, '') ?? null,
     key: null,
-    error: null,
+    error: undefined,
     details: undefined,
     status: 0,
-    bytes: undefined,
+    bytes: 0,
   };
 }
 

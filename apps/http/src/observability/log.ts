@@ -1,67 +1,31 @@
 import { DomainError } from '@animal-store/domain';
 import { reasonOf } from '@animal-store/domain/transport';
 import pino, { type Logger } from 'pino';
-import sonicBoom from 'sonic-boom';
 import { errorCode, isUnexpected, OVERLOADED } from '../app/errors.ts';
 import type { Observe } from '../app/record.ts';
+import type { Output } from './output.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** How long a line may wait for others, in milliseconds, and how many bytes are written together or kept. */
-const BUFFER = { periodicFlush: 200, minLength: 32 * 1024, maxWrite: 64 * 1024, maxLength: 8 * 1024 * 1024 };
-
-/** How long the last lines may take to be written, in milliseconds. */
-const CLOSE_TIMEOUT = 1_000;
-
 /** The time between two warnings with the same message, in milliseconds. */
 const THROTTLE = 60_000;
 
-/** The log of a service. A reader that is slow or gone, or a full disk, neither delays nor ends the service: lines are dropped. */
+/** The log of a service. */
 export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
   /** A log whose lines have these fields, too. */
   child(fields: object): Pick<Logger, 'debug' | 'info'>;
   /** A warning that may occur very often: at most one a minute for each message. */
   warnThrottled(message: string, details?: object): void;
-  /** Adds text as it is, at any level. */
-  print(text: string): void;
-  /** Begins to write the lines that wait for others. */
-  flush(): void;
-  /** How many lines were dropped since the start. */
-  dropped(): number;
-  /**
-   * Writes the remaining lines.
-   *
-   * @returns Whether that ended, well or not, within a second. Otherwise a write still waits for the reader.
-   */
-  close(): Promise<boolean>;
 }
 
 /**
- * Writes to standard output.
+ * Writes each line as a JSON object.
  *
- * @param isTerminal Whether a person reads the lines. Otherwise each is a JSON object.
+ * @param format Makes another text of it.
  */
-export async function createLog(level: LogLevel, isTerminal: boolean): Promise<Log> {
-  let dropped = 0;
-  let isClosed = false;
-  // What pino.destination returns flushes at the exit, and so waits for a reader that does not read.
-  const output = new sonicBoom.SonicBoom({ fd: 1, sync: false, contentMode: 'buffer', ...BUFFER });
-  output.on('drop', () => {
-    dropped += 1;
-  });
-  // Without a listener an error would end the process. A full disk may have space again; a closed pipe gets no other reader.
-  output.on('error', ({ code }: NodeJS.ErrnoException) => {
-    isClosed ||= code === 'EPIPE';
-  });
-  const write = (text: string): void => {
-    if (isClosed) dropped += 1;
-    // As a string, sonic-boom would measure all waiting lines again for each line. Its types know strings only.
-    else output.write(Buffer.from(text) as unknown as string);
-  };
-  // A stream of pino-pretty waits for a terminal that does not read.
-  const pretty = isTerminal ? (await import('pino-pretty')).prettyFactory({ ignore: 'pid,hostname' }) : null;
-  const logger = pino({ level, base: null }, { write: pretty === null ? write : (line) => write(pretty(line)) });
+export function createLog(level: LogLevel, output: Pick<Output, 'write'>, format = (line: string) => line): Log {
+  const logger = pino({ level, base: null }, { write: (line) => output.write(format(line)) });
   const warnedAt = new Map<string, number>();
   return {
     child: logger.child.bind(logger),
@@ -74,18 +38,6 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
       if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < THROTTLE) return;
       warnedAt.set(message, now);
       logger.warn(details, message);
-    },
-    print: write,
-    flush: () => output.flush(),
-    dropped: () => dropped,
-    close() {
-      const { promise, resolve } = Promise.withResolvers<boolean>();
-      isClosed = true;
-      // Not flush, whose callback comes after a write that has begun already.
-      for (const event of ['close', 'error']) output.once(event, () => resolve(true));
-      output.end();
-      setTimeout(resolve, CLOSE_TIMEOUT, false).unref();
-      return promise;
     },
   };
 }
@@ -117,14 +69,14 @@ export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottl
   // pino writes the fields of a child as text once. Methods, statuses and routes are few.
   const children = new Map<string, Pick<Log, 'debug' | 'info'>>();
   return ({ id, method, route, status, traceId, startedAt, client, key, error, details, bytes }) => {
-    if (error !== null) report(error, id);
+    if (error !== undefined) report(error, id);
     const kind = `${method} ${status} ${route}`;
     let child = children.get(kind);
     if (child === undefined) {
       child = log.child({ method, route, status });
       children.set(kind, child);
     }
-    const code = error === null ? undefined : errorCode(error);
+    const code = error === undefined ? undefined : errorCode(error);
     const line = {
       duration: Math.round((performance.now() - startedAt) * 1000) / 1000,
       bytes,

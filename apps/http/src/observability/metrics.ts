@@ -3,8 +3,7 @@ import { DomainError } from '@animal-store/domain';
 import { mapPorts, type Ports } from '@animal-store/domain/ports';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isUnexpected } from '../app/errors.ts';
-import { UNMATCHED } from '../app/exchange.ts';
-import type { Observe } from '../app/record.ts';
+import { type Observe, UNMATCHED } from '../app/record.ts';
 import type { StorageCheck } from './readiness.ts';
 
 export interface MetricsOptions {
@@ -126,7 +125,7 @@ export function createMetrics({ version, inFlight, droppedLines, storageCheck, o
 
   return {
     observe({ method: sent, route, status, startedAt, error }) {
-      if (error !== null && isUnexpected(error)) defects.inc();
+      if (error !== undefined && isUnexpected(error)) defects.inc();
       const method = route === UNMATCHED && !METHODS.has(sent) ? OTHER_METHOD : sent;
       requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
     },

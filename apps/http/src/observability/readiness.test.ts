@@ -1,6 +1,6 @@
 import { DomainError } from '@animal-store/domain';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { failingStorage } from '../../test/service.ts';
+import { createObservedLog, failingStorage } from '../../test/service.ts';
 import { createMetrics } from './metrics.ts';
 import { createReadiness, createStorageCheck, type Phase } from './readiness.ts';
 
@@ -15,17 +15,15 @@ describe('the check of the storage', () => {
   function createCheck() {
     const { storage, failure } = failingStorage();
     const ready = vi.fn(storage.ready);
-    const logged: unknown[] = [];
-    const note = ({ reason }: { reason?: string }, message: string) =>
-      logged.push(message, ...(reason ? [reason] : []));
+    const { log, logged: lines } = createObservedLog();
+    const messages = () => lines.flatMap(({ msg, reason }) => (reason === undefined ? [msg] : [msg, reason]));
     const findMissingKeys = vi.fn(async (): Promise<string | null> => null);
-    const log = { info: note, warn: note } as never;
     const storageCheck = createStorageCheck({ location: 'memory', ready }, log, findMissingKeys);
-    return { storageCheck, storage, failure, ready, findMissingKeys, logged };
+    return { storageCheck, storage, failure, ready, findMissingKeys, messages };
   }
 
   test('is shared by probes, and logs an outage, its end and another reason, but not another number in it', async () => {
-    const { storageCheck, failure, ready, findMissingKeys, logged } = createCheck();
+    const { storageCheck, failure, ready, findMissingKeys, messages } = createCheck();
     for (const reason of ['', 'shutting down', 'after 700 ms', 'after 710 ms', 'shutting down', '', '']) {
       if (reason === '') delete failure.with;
       else failure.with = outage(reason);
@@ -38,13 +36,13 @@ describe('the check of the storage', () => {
     expect(findMissingKeys).toHaveBeenCalledTimes(1);
     // A storage may be of a class.
     expect(ready.mock.contexts).toContainEqual({ location: 'memory', ready });
-    expect(logged).toEqual([BEGIN, 'shutting down', BEGIN, 'after 700 ms', BEGIN, 'shutting down', END]);
+    expect(messages()).toEqual([BEGIN, 'shutting down', BEGIN, 'after 700 ms', BEGIN, 'shutting down', END]);
   });
 
   test('runs because of calls alone, without probes, when an outage seems to begin or end', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const { storageCheck, storage, failure, ready, logged } = createCheck();
+    const { storageCheck, storage, failure, ready, messages } = createCheck();
     const zero = () => 0;
     const options = { version: { version: '1.0.0' }, inFlight: zero, droppedLines: zero, onError() {} };
     const metrics = createMetrics({ ...options, storageCheck });
@@ -61,11 +59,11 @@ describe('the check of the storage', () => {
     for (let count = 0; count < 3; count += 1) await call();
     await vi.advanceTimersByTimeAsync(0);
     await call();
-    expect([logged, ready.mock.calls.length]).toEqual([[BEGIN, 'down', END], 2]);
+    expect([messages(), ready.mock.calls.length]).toEqual([[BEGIN, 'down', END], 2]);
   });
 
   test('asks for an API key once the storage is available, logs that none is valid, and heals when one is issued', async () => {
-    const { storageCheck, failure, findMissingKeys, logged } = createCheck();
+    const { storageCheck, failure, findMissingKeys, messages } = createCheck();
     const readiness = createReadiness(storageCheck, () => 'serving');
     failure.with = outage('down');
     findMissingKeys.mockResolvedValue('no key');
@@ -77,7 +75,7 @@ describe('the check of the storage', () => {
     await expect(readiness()).rejects.toThrow(/unavailable/);
     findMissingKeys.mockResolvedValue(null);
     await readiness();
-    expect(logged).toEqual([BEGIN, 'down', END, 'no key', BEGIN, 'keys', END]);
+    expect(messages()).toEqual([BEGIN, 'down', END, 'no key', BEGIN, 'keys', END]);
   });
 });
 

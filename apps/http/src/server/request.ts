@@ -7,13 +7,13 @@ const CHUNKS_MAX = 1_000;
 
 export type NodeResponse = ServerResponse<NodeRequest>;
 
-/** A request as `createServer` makes it, which handlers read as `Incoming`. */
+/** A request as `createServer` makes it, which handlers read as `IncomingRequest`. */
 export class NodeRequest extends IncomingMessage {
   get clientAddress(): string | null {
     return this.socket.remoteAddress ?? null;
   }
 
-  /** As in `Incoming`. */
+  /** As in `IncomingRequest`. */
   header(name: string): string | undefined {
     return this.headers[name] as string | undefined;
   }
@@ -26,12 +26,7 @@ export class NodeRequest extends IncomingMessage {
     return (this.headers.host !== undefined || this.httpVersion === '1.0') && !/^https?:\/\/\//.test(this.url ?? '');
   }
 
-  /** As in `Incoming`. */
-  get bodyUsed(): boolean {
-    return this.readableFlowing !== null;
-  }
-
-  /** As in `Incoming`. */
+  /** As in `IncomingRequest`. */
   async readBody(): Promise<Buffer> {
     // Absent if the body is chunked.
     const declared = Number(this.headers['content-length'] ?? BODY_MAX_BYTES);

@@ -25,7 +25,7 @@ export interface ServerOptions {
   /** Further connections are closed at once. */
   readonly maxConnections: number;
   /** The response to bytes that the parser can't read and that belong to no request. */
-  readonly reject: (error: HttpError, client: Pick<NodeRequest, 'clientAddress'>) => Reply;
+  readonly reject: (error: HttpError, request: Pick<NodeRequest, 'clientAddress' | 'header'>) => Reply;
   /** Called for each connection that is closed because there are too many, or because it sent too many requests. */
   readonly onDrop: (reason: 'connections' | 'requests') => void;
 }
@@ -97,11 +97,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     response.on('close', () => {
       waiting.shift();
       // Node discards the rest of a body only if nothing has begun to read it.
-      if (!request.complete) {
-        // The rest of one that was canceled can't be read.
-        if (request.destroyed) socket.destroySoon();
-        else request.removeAllListeners('data').resume();
-      }
+      if (!request.complete) request.removeAllListeners('data').resume();
       if (waiting[0] !== undefined) serve(waiting[0]);
     });
     if (waiting.push(response) === 1) serve(response);
@@ -123,7 +119,8 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     const { waiting, newest } = connection;
     const inBody = newest !== null && !newest.req.complete;
     if (waiting.length === 0 && !inBody) {
-      socket.end(bytesOf(reject(parserRejection(error), { clientAddress: socket.remoteAddress ?? null })));
+      const unparsed = { clientAddress: socket.remoteAddress ?? null, header: () => undefined };
+      socket.end(bytesOf(reject(parserRejection(error), unparsed)));
       socket.destroySoon();
     } else if (newest?.headersSent === false && (!inBody || waiting.length === 1)) {
       // The bytes are in its body, or the end of one whose Content-Length is too small.

@@ -1,6 +1,5 @@
 import { stringify } from '@animal-store/exact-json';
-import type { Operation } from '../pets/operation.ts';
-import { HEADERS, header, ref, sharedResponses, withHeaders } from './responses.ts';
+import { type DescribedOperation, HEADERS, header, ref, sharedResponses, withHeaders } from './responses.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** The shared responses of every operation, by status. */
@@ -27,7 +26,7 @@ HEAD works wherever GET does. Orders, categories, status transitions and events 
  *
  * @param basePath Where the paths of the operations begin: `/v1`, without a trailing slash.
  */
-export function openApiDocument(operations: readonly Operation[], basePath: string): string {
+export function openApiDocument(operations: readonly DescribedOperation[], basePath: string): string {
   const responses = sharedResponses([...new Set(operations.map(({ path }) => basePath + path))]);
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
@@ -63,7 +62,10 @@ export function openApiDocument(operations: readonly Operation[], basePath: stri
 }
 
 /** The Operation Object with the responses that all share, and the operation's own header fields on each response. */
-function operationObject({ headers = {}, description }: Operation, shared: ReturnType<typeof sharedResponses>) {
+function operationObject(
+  { headers = {}, description }: DescribedOperation,
+  shared: ReturnType<typeof sharedResponses>,
+) {
   const { responses, ...rest } = description;
   const own = mapValues(headers, ({ description, value }) => header(description, value));
   const hasOwn = Object.keys(own).length > 0;

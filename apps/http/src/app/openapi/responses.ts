@@ -4,8 +4,18 @@ import type { SCHEMAS } from './schemas.ts';
 
 type Objects = Readonly<Record<string, object>>;
 
+/** An operation of the interface as the document shows it. */
+export interface DescribedOperation {
+  readonly method: 'get' | 'post';
+  /** Relative to the base path, as OpenAPI writes it: `/pets/{petId}`. */
+  readonly path: string;
+  /** Header fields of each of its responses, errors included. */
+  readonly headers?: Readonly<Record<string, { readonly value: string; readonly description: string }>>;
+  readonly description: OperationDescription;
+}
+
 /** What the document says of an operation: an Operation Object (OpenAPI 3.1.1, section 4.8.10). */
-export interface OperationDescription {
+interface OperationDescription {
   readonly [member: string]: unknown;
   /** Without the responses and header fields that all operations share. */
   readonly responses: Objects;

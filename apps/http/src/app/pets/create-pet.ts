@@ -1,6 +1,7 @@
 import { LIMITS, type NewPet } from '@animal-store/domain';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
 import { parseJson, requireJson, toJson } from '../json.ts';
+import { readBody } from '../load-shedding.ts';
 import { BODY_MAX_BYTES, CLIENT_MESSAGES } from '../messages.ts';
 import {
   EXAMPLE_NEW_PET,
@@ -23,10 +24,11 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
     method: 'post',
     path: '/pets',
     async handle(c) {
-      const { incoming, readBody } = c.get('served');
-      requireJson(incoming);
-      const newPet = parseJson(await readBody()) as NewPet;
-      const key = incoming.header('idempotency-key');
+      const exchange = c.get('exchange');
+      const { request } = exchange;
+      requireJson(request);
+      const newPet = parseJson(await readBody(exchange)) as NewPet;
+      const key = request.header('idempotency-key');
       // Repeated fields are joined with a comma and a space, which no key may contain.
       const count = key?.split(', ').length ?? 0;
       if (count > 1) throw invalidRequest(CLIENT_MESSAGES.notOnce('Idempotency-Key', count));

@@ -1,14 +1,18 @@
 import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE, HttpError } from './errors.ts';
 import { BODY_MAX_BYTES } from './messages.ts';
 
-/** A request as handlers read it: made of a Fetch API request, or by a server that has a faster way. */
-export interface Incoming {
+/** What is known of a request before its body. */
+export interface RequestHead {
+  /** undefined of bytes that are no request. */
+  readonly method?: string | undefined;
   /** null if it is unknown. */
   readonly clientAddress: string | null;
   /** The value of a header field, by its lower-case name; those of repeated fields are joined with a comma and a space. */
   header(name: string): string | undefined;
-  /** Whether something has begun to read the body, as in the Fetch API. */
-  readonly bodyUsed: boolean;
+}
+
+/** A request as middleware and handlers read it: made of a Fetch API request, or by a server that has a faster way. */
+export interface IncomingRequest extends RequestHead {
   /**
    * Reads the body, of which no more than {@link BODY_MAX_BYTES} are kept.
    *
@@ -19,13 +23,11 @@ export interface Incoming {
 }
 
 /** The request of a Fetch API request, whose body is counted while it is read. */
-export function fromFetch(request: Request): Incoming {
+export function fromFetch(request: Request): IncomingRequest {
   return {
+    method: request.method,
     clientAddress: null,
     header: (name) => request.headers.get(name) ?? undefined,
-    get bodyUsed() {
-      return request.bodyUsed;
-    },
     async readBody() {
       if (Number(request.headers.get('content-length')) > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
       const chunks: Uint8Array[] = [];
