@@ -1,9 +1,9 @@
 /** @module @animal-store/mcp-tools */
 
-import { type Catalogue, DomainError, type Pet, type PetStatus } from '@animal-store/domain';
+import { type Catalogue, DomainError, type NewPet, type Pet, type PetQuery } from '@animal-store/domain';
 import { type CallToolResult, fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
 import { MESSAGES } from './messages.ts';
-import { AFTER, ID, IDEMPOTENCY_KEY, LIMIT, NEW_PET, NEXT, objectOf, PET, STATUS } from './schemas.ts';
+import { ID, IDEMPOTENCY_KEY, NEXT, objectOf, PAGE_ARGUMENTS, PET, PET_ARGUMENTS } from './schemas.ts';
 
 export { parseMessage, restoreId } from './message-id.ts';
 
@@ -60,12 +60,15 @@ function tool<Input extends object>({ name, run, title, description, input, outp
 /** The arguments that are strings of digits. */
 const INTEGERS: ReadonlySet<string> = new Set(['id', 'categoryId', 'after']);
 
+/** The argument of a use case with strings of digits in place of its bigints. */
+type Digits<T> = { readonly [K in keyof T]: T[K] extends bigint | undefined ? string : T[K] };
+
 const TOOLS = [
-  tool<{ limit?: number; status?: PetStatus; after?: string }>({
+  tool<Digits<PetQuery>>({
     name: 'list_pets',
     title: 'List animals',
     description: 'List animals in ascending order of id, a page at a time.',
-    input: objectOf([], { limit: LIMIT, status: STATUS, after: AFTER }),
+    input: objectOf([], PAGE_ARGUMENTS),
     output: objectOf(['pets'], { pets: { type: 'array', items: PET }, next: NEXT }),
     readOnly: true,
     async run({ after, ...query }, catalogue) {
@@ -73,11 +76,11 @@ const TOOLS = [
       return { pets: pets.map(asOutput), ...(next !== null && { next: String(next) }) };
     },
   }),
-  tool<{ name: string; categoryId: string; status?: PetStatus; idempotencyKey?: string }>({
+  tool<Digits<NewPet> & { readonly idempotencyKey?: string }>({
     name: 'create_pet',
     title: 'Add an animal',
     description: 'Add an animal to the catalogue.',
-    input: objectOf(['name', 'categoryId'], { ...NEW_PET, idempotencyKey: IDEMPOTENCY_KEY }),
+    input: objectOf(['name', 'categoryId'], { ...PET_ARGUMENTS, idempotencyKey: IDEMPOTENCY_KEY }),
     output: PET,
     readOnly: false,
     async run({ categoryId, idempotencyKey: key, ...rest }, catalogue, holder) {
@@ -135,6 +138,8 @@ function inArguments(error: unknown, given: object): unknown {
   return new DomainError('invalid', violations.map(({ message }) => message).join('; '), { violations });
 }
 
-function asOutput({ id, categoryId, ...rest }: Pet): Content {
-  return { id: String(id), ...rest, categoryId: String(categoryId) };
+function asOutput(pet: Pet): Content {
+  return Object.fromEntries(
+    Object.entries(pet).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
+  );
 }

@@ -1,10 +1,10 @@
-import { LIMITS, type NewPet, type Pet } from '@animal-store/domain';
+import { LIMITS, type NewPet, type Pet, type PetQuery } from '@animal-store/domain';
 import { NEW_PET_PROPERTIES } from '@animal-store/domain/transport';
 import type { JsonSchemaType } from '@modelcontextprotocol/server';
 
-// What is returned has no bounds: the SDK would reject what was stored under other ones.
+// Results have no bounds: the SDK would reject what was stored under other ones.
 
-/** @param bounds Of what is given. */
+/** @param bounds Rules about an argument, which use cases check. */
 const text = (description: string, bounds: object = {}) => ({ type: 'string', ...bounds, description });
 
 const PET_ID = 'The id of an animal.';
@@ -13,30 +13,37 @@ const CATEGORY_ID = 'The category of the animal, a 64-bit integer.';
 /** Ids and integers of 64 bits are strings: JSON.parse of most clients would round numbers. */
 export const ID = text(PET_ID, { pattern: '^[1-9][0-9]{0,18}$' });
 
-export const AFTER = text('Only animals with a greater id: the "next" of the page before.', {
+const AFTER = text('Only animals with a greater id: the "next" of the page before.', {
   pattern: '^(0|[1-9][0-9]{0,18})$',
 });
 
 export const NEXT = text('The "after" of the next page. Absent on the last page.');
 
-export const STATUS = { ...NEW_PET_PROPERTIES.status, description: 'Availability of the animal.' };
+const STATUS = { ...NEW_PET_PROPERTIES.status, description: 'Availability of the animal.' };
 
 // The message of the domain says more than a pattern.
 const { pattern: _, ...name } = NEW_PET_PROPERTIES.name;
 
-/** The members of a pet to be created. */
-export const NEW_PET = {
+/** The arguments that describe a pet to be created. */
+export const PET_ARGUMENTS = {
   name,
   categoryId: text(CATEGORY_ID, { pattern: '^(0|-?[1-9][0-9]{0,18})$' }),
   status: STATUS,
 } satisfies Record<keyof NewPet, JsonSchemaType>;
 
-export const LIMIT = {
+const LIMIT = {
   type: 'integer',
   minimum: LIMITS.page.min,
   maximum: LIMITS.page.max,
   default: LIMITS.page.default,
 };
+
+/** The arguments that select a page. */
+export const PAGE_ARGUMENTS = {
+  limit: LIMIT,
+  status: STATUS,
+  after: AFTER,
+} satisfies Record<keyof PetQuery, JsonSchemaType>;
 
 export const IDEMPOTENCY_KEY = {
   type: 'string',
