@@ -40,7 +40,7 @@ export function quotesViolation(subject: string, text: string): string | null {
   return /^(["']).*\1$/s.test(text) ? `${subject} must not be in quotation marks` : null;
 }
 
-/** The error of a place with white space around it, or null. Files with the line ends of Windows, or a byte order mark, have some. */
+/** The error of a place with white space around it, or null. Line ends of Windows and byte order marks are white space. */
 export function spaceViolation(subject: string, text: string): string | null {
   return text === text.trim() ? null : `${subject} must not begin or end with white space`;
 }
