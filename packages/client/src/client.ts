@@ -1,4 +1,4 @@
-import type { LIMITS, NewPet, Pet, PetStatus } from '@animal-store/domain';
+import type { PetQuery as DomainQuery, LIMITS, NewPet, Pet, PetStatus } from '@animal-store/domain';
 import { stringify } from '@animal-store/exact-json';
 import { type CallOptions, type Read, type RetryOptions, send } from './send.ts';
 
@@ -52,6 +52,13 @@ export interface PetQuery {
 
 /** Which pets are read: a {@link PetQuery} without the size of its pages. */
 export type AllPetsQuery = Omit<PetQuery, 'limit'>;
+
+/** The parameters of a query with their types: a filter that is missing here or in {@link PetQuery} is a compile error. */
+const PARAMETERS = { limit: 'number', status: 'string', cursor: 'string' } as const satisfies Record<
+  Exclude<keyof DomainQuery, 'after'> | 'cursor',
+  string
+>;
+const { limit: _, ...OF_ALL_PETS } = PARAMETERS;
 
 // The client loads nothing of the domain: the types of its limits tell when they differ.
 const PAGE_MAX: typeof LIMITS.page.max = 100;
@@ -134,9 +141,9 @@ export function createClient(options: ClientOptions): Client {
     },
 
     async *allPets(query = {}, options) {
-      requireKnown('query', query, ['status', 'cursor']);
-      const { status, cursor } = query;
-      let next = cursor;
+      requireKnown('query', query, Object.keys(OF_ALL_PETS));
+      const selection = { ...query, limit: PAGE_MAX };
+      let next = query.cursor;
       let last = 0n;
       // A cache that ignores the query returns one page for all cursors.
       const readFollowing: Read<PetPage> = (body, headers) => {
@@ -150,7 +157,7 @@ export function createClient(options: ClientOptions): Client {
         return page;
       };
       do {
-        const page: PetPage = await listPage({ limit: PAGE_MAX, status, cursor: next }, options, readFollowing);
+        const page: PetPage = await listPage({ ...selection, cursor: next }, options, readFollowing);
         yield* page.pets;
         next = page.next;
       } while (next !== null);
@@ -193,12 +200,12 @@ function requireType(argument: string, given: unknown, type: string): void {
 
 /** @throws TypeError if a parameter is not of its type. The service checks its value. */
 function searchOf(query: PetQuery): string {
-  requireKnown('query', query, ['limit', 'status', 'cursor']);
-  const { limit, status, cursor } = query;
+  requireKnown('query', query, Object.keys(PARAMETERS));
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries({ limit, status, cursor: cursor ?? undefined })) {
-    if (value === undefined) continue;
-    requireType(name, value, name === 'limit' ? 'number' : 'string');
+  for (const [name, type] of Object.entries(PARAMETERS) as [keyof typeof PARAMETERS, string][]) {
+    const value = query[name];
+    if (value === undefined || (name === 'cursor' && value === null)) continue;
+    requireType(name, value, type);
     search.append(name, String(value));
   }
   return search.size === 0 ? '' : `?${search}`;
@@ -207,10 +214,17 @@ function searchOf(query: PetQuery): string {
 const NOT_PETS = 'is not the JSON of pets';
 const NOT_FOLLOWING = 'is not the page that follows: a cache may ignore the query';
 
+/** The types of the members of a pet. */
+const MEMBERS = {
+  id: ['bigint'],
+  name: ['string'],
+  categoryId: ['bigint'],
+  status: ['string', 'undefined'],
+} as const satisfies Record<keyof Pet, readonly string[]>;
+
 function isPet(body: unknown): body is Pet {
-  const { id, name, categoryId, status = '' } = Object(body) as Record<string, unknown>;
-  const hasIntegers = typeof id === 'bigint' && typeof categoryId === 'bigint';
-  return hasIntegers && typeof name === 'string' && typeof status === 'string';
+  const given = Object(body) as Record<string, unknown>;
+  return Object.entries(MEMBERS).every(([name, types]) => (types as readonly string[]).includes(typeof given[name]));
 }
 
 const readPet: Read<Pet> = (body) => (isPet(body) ? body : NOT_PETS);
