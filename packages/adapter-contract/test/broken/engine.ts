@@ -44,8 +44,11 @@ export interface Operations extends Ports {
 
 const places = new Map<string, Place>();
 
-/** The place of a URL, in the process of the engines; that of the first of them which has this name. */
-export const placeAt = (url: string) => places.get(new URL(url).pathname) as Place;
+/**
+ * The place of a URL, in the process of the engines; that of the first of them which has this name. In another process it is one
+ * to which nobody does anything.
+ */
+export const placeAt = (url: string): Place => places.get(new URL(url).pathname) ?? newPlace();
 
 export const newPlace = (): Place => ({
   ...{ pets: [], keys: [], claims: new Map(), lastId: 0n, format: 1, lock: undefined },

@@ -1,4 +1,10 @@
-import type { ApiKeyRepository, PetArchive, PetRepository } from '@animal-store/domain/ports';
+import { DomainError } from '@animal-store/domain';
+import {
+  type ApiKeyRepository,
+  unavailable as ofPorts,
+  type PetArchive,
+  type PetRepository,
+} from '@animal-store/domain/ports';
 import type { CopiedStorage, Options } from '../adapter.ts';
 
 /** In the URL of each place, as Basic authentication sends them. */
@@ -28,6 +34,13 @@ export type Bugs = Readonly<Record<string, Bug>>;
 
 /** Whether the place of a URL is behind what a bug names. */
 export const isBehind = (url: string) => new URL(url).search !== '';
+
+/** A failure as an outage, a defect too. What is one already passes: a copy has the bug of its name alone. */
+export const outage = (failure?: unknown): Error => (DomainError.is(failure) ? failure : ofPorts(failure));
+
+/** The same, and the error of a defect passes. */
+export const unavailable = (failure?: unknown): Error =>
+  failure instanceof TypeError || failure instanceof RangeError ? failure : outage(failure);
 
 /** Changes one method of a port. */
 const method =

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { BUDGET, createBatches } from '@animal-store/adapter-kit';
-import { type Creation, type Idempotency, type PetRepository, unavailable } from '@animal-store/domain/ports';
+import type { Creation, Idempotency, PetRepository } from '@animal-store/domain/ports';
 import { placeAt } from '../engine.ts';
-import { type Bugs, type Change, locked, ofPets } from './bug.ts';
+import { type Bugs, type Change, locked, ofPets, unavailable } from './bug.ts';
 
 const idempotency = (change: (idempotency: Idempotency) => Partial<Idempotency>): Change =>
   ofPets('add', (add) => (pet, given) => add(pet, given && { ...given, ...change(given) }));

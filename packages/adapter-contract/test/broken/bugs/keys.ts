@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
-import type { ApiKey } from '@animal-store/domain';
-import { unavailable } from '@animal-store/domain/ports';
-import { type Bugs, both, type Change, locked, ofKeys, ofPets } from './bug.ts';
+import { type ApiKey, DomainError } from '@animal-store/domain';
+import { type Bugs, both, type Change, locked, ofKeys, ofPets, outage, unavailable } from './bug.ts';
 
 /** The API keys that a storage changes, by their ids. */
 const changing = new Set<string>();
@@ -122,7 +121,7 @@ export const KEY_BUGS: Bugs = {
     foundBy: 'throws the error of a defect unchanged, for each method of API keys, and works afterwards',
     change: ofKeys('recordUse', (record) => async (...given) => {
       await record(...given).catch((failure) => {
-        throw unavailable(failure);
+        throw outage(failure);
       });
     }),
   },
@@ -141,7 +140,11 @@ export const KEY_BUGS: Bugs = {
   'An API key is written in the background until it is stored': {
     foundBy: 'begins no write after its call has failed, in any outage, and creates again within a second of a wait',
     change: ofKeys('add', (add) => (key) => {
-      const addUntilStored = (): Promise<void> => add(key).catch(() => sleep(100).then(addUntilStored));
+      const addUntilStored = (): Promise<void> =>
+        add(key).catch((failure) => {
+          if (!DomainError.is(failure)) throw failure;
+          return sleep(100).then(addUntilStored);
+        });
       return withTimeout(addUntilStored(), BUDGET.call).catch((failure) => {
         throw unavailable(failure);
       });

@@ -1,7 +1,7 @@
-import { mapPorts, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { mapPorts, StorageMisconfigured } from '@animal-store/domain/ports';
 import type { CopiedStorage } from '../adapter.ts';
 import { LOST, newPlace, type Operations, operationsOn, type Place, placeAt } from '../engine.ts';
-import { type Bugs, type Change, ofPets } from './bug.ts';
+import { type Bugs, type Change, ofPets, unavailable } from './bug.ts';
 
 /** Does something before each call. */
 function beforeEach(storage: CopiedStorage, work: () => Promise<void>): Partial<CopiedStorage> {

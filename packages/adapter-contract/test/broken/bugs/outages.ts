@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
-import { StorageMisconfigured, type StoredPet, unavailable } from '@animal-store/domain/ports';
+import { StorageMisconfigured, type StoredPet } from '@animal-store/domain/ports';
 import { type CopiedStorage, openStorage } from '../adapter.ts';
-import { type Bug, type Bugs, type Change, CREDENTIALS, locked, ofKeys, ofPets } from './bug.ts';
+import { type Bug, type Bugs, type Change, CREDENTIALS, locked, ofKeys, ofPets, unavailable } from './bug.ts';
 
 /** The first result of a call, or of its repetition, which begins if the call is slow. */
 const hedged = <R>(call: Promise<R>, repeat: () => Promise<R>): Promise<R> =>
@@ -201,7 +201,7 @@ export const OUTAGE_BUGS: Bugs = {
         const created = queue.then(work, work);
         queue = created;
         return withTimeout(created, BUDGET.call).catch((failure) => {
-          throw DomainError.is(failure) ? failure : unavailable(failure);
+          throw unavailable(failure);
         });
       };
     }),
@@ -213,7 +213,7 @@ export const OUTAGE_BUGS: Bugs = {
       const created = add(...given);
       async function tryAgain(): Promise<void> {
         await sleep(100);
-        await add(...given).catch(tryAgain);
+        if (performance.now() < begin + 10_000) await add(...given).catch(tryAgain);
       }
       // A call that waits for a lock fails later.
       created.catch(() => {

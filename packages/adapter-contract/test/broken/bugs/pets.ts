@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import { LIMITS, type Pet } from '@animal-store/domain';
-import {
-  type Creation,
-  type Idempotency,
-  type PetSelection,
-  type StoredPet,
-  unavailable,
-} from '@animal-store/domain/ports';
+import type { Creation, Idempotency, PetSelection, StoredPet } from '@animal-store/domain/ports';
 import { placeAt } from '../engine.ts';
-import { type Bug, type Bugs, both, type Change, isBehind, ofArchive, ofKeys, ofPets } from './bug.ts';
+import {
+  type Bug,
+  type Bugs,
+  both,
+  type Change,
+  isBehind,
+  ofArchive,
+  ofKeys,
+  ofPets,
+  outage,
+  unavailable,
+} from './bug.ts';
 
 /** Reads all pets, and makes a page of those in another order. */
 const paged = (orderOf: (pet: Pet) => string): Change =>
@@ -259,7 +264,7 @@ export const PET_BUGS: Bugs = {
     foundBy: 'throws the error of a defect unchanged, and not as an outage',
     change: ofPets('find', (find) => async (id) => {
       const found = await find(id).catch((failure) => {
-        throw unavailable(failure);
+        throw outage(failure);
       });
       return found;
     }),
@@ -335,7 +340,7 @@ export const PET_BUGS: Bugs = {
     foundBy: 'assigns no id after the last one, 2^53 - 1, and repeats none',
     change: ofPets('add', (add) => (...given) => {
       return add(...given).catch((failure) => {
-        throw unavailable(failure);
+        throw outage(failure);
       });
     }),
   },
