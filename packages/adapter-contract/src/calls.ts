@@ -3,21 +3,10 @@ import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-
-/** How long a call may take at most, in milliseconds: a request makes two, and gets its response within 5 seconds. */
-export const CALL_LIMIT = 2_500;
-
-/** How long a storage may need to work again, in milliseconds, or 20 tries: each may be slow on a busy machine. */
-export const RECOVERY_LIMIT = 15_000;
+import { CALL_LIMIT, TRIES } from './limits.ts';
 
 /** In milliseconds. */
 const TURN = 100;
-
-/** So often calls that are slow are repeated, at most. */
-export const TRIES = 20;
-
-/** How long `close` may take, in milliseconds. */
-export const CLOSE_LIMIT = 5_000;
 
 /** Calls by their names. */
 export type Calls<Name extends string = string> = Readonly<Record<Name, () => Promise<unknown>>>;

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ports, Storage } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { expectMayPass, failureOf, patiently, RECOVERY_LIMIT, TRIES } from './calls.ts';
+import { expectMayPass, failureOf, patiently } from './calls.ts';
+import { PATIENCE, RECOVERY_LIMIT, TRIES } from './limits.ts';
 import { type PortCalls, portCalls } from './port-calls.ts';
 import { type Outage, opened, type StorageUnderTest } from './storage-under-test.ts';
-
-/** How long a storage may need before it is tested, in milliseconds: ten times what a slow and busy machine needs. */
-export const PATIENCE = 120_000;
 
 /** A storage that works until it is interrupted. */
 export interface Interruption<Place> {

@@ -9,8 +9,9 @@ import {
 } from '@animal-store/domain';
 import { type Creation, fingerprint, type Ports, type Storage, type StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { CALL_LIMIT, failureOf, inTime, patiently, TRIES } from './calls.ts';
+import { failureOf, inTime, patiently } from './calls.ts';
 import { recovered } from './interruption.ts';
+import { CALL_LIMIT, TRIES } from './limits.ts';
 import {
   addsKey,
   creates,

@@ -5,11 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Ports, unavailable } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { CALL_LIMIT, CLOSE_LIMIT, failureOf } from './calls.ts';
+import { failureOf } from './calls.ts';
 import type { Call, End } from './child.ts';
+import { CALL_LIMIT, CLOSE_LIMIT, PATIENCE } from './limits.ts';
 import type { ExportedFunction } from './storage-under-test.ts';
 
-const PROGRAM = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
+const programOf = (name: 'child' | 'timers') =>
+  fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url));
 
 /** The ports of a storage that another process opens, and the memory of that process. */
 export interface OtherProcess extends Ports {
@@ -25,7 +27,7 @@ export interface OtherProcess extends Ports {
 /** Opens a storage in another process, which ends with the running test. */
 export async function openInAnotherProcess({ flags = [], ...opening }: ExportedFunction): Promise<OtherProcess> {
   const execArgv = [...flags, '--expose-gc'];
-  const child = fork(PROGRAM, [JSON.stringify(opening)], { execArgv, serialization: 'advanced' });
+  const child = fork(programOf('child'), [JSON.stringify(opening)], { execArgv, serialization: 'advanced' });
   const ended = once(child, 'exit');
   async function end(): Promise<void> {
     if (child.connected) child.disconnect();
@@ -61,7 +63,7 @@ export async function openInAnotherProcess({ flags = [], ...opening }: ExportedF
  * process ends with another code than 0, or takes longer than a call and `close`.
  */
 export async function createInAnotherProcess({ flags, ...opening }: ExportedFunction, name: string): Promise<string> {
-  const words = [...(flags ?? []), PROGRAM, JSON.stringify(opening), name];
+  const words = [...(flags ?? []), programOf('child'), JSON.stringify(opening), name];
   const ended = promisify(execFile)(process.execPath, words);
   const { child } = ended;
   const opened = new Promise((resolve) => child.stdout?.once('data', resolve));
@@ -70,4 +72,10 @@ export async function createInAnotherProcess({ flags, ...opening }: ExportedFunc
   child.kill('SIGKILL');
   if (failure !== null) throw new Error(`the other process ended with code ${child.exitCode}: ${failure.message}`);
   return (await ended).stdout.trim().split('\n').at(-1) ?? '';
+}
+
+/** Where each timer was set that goes on after the last of ten storages has closed: the stacks. */
+export async function timersInAnotherProcess({ flags = [], ...opening }: ExportedFunction): Promise<readonly string[]> {
+  const words = [...flags, programOf('timers'), JSON.stringify(opening)];
+  return JSON.parse((await promisify(execFile)(process.execPath, words, { timeout: PATIENCE })).stdout);
 }

@@ -6,16 +6,15 @@ import {
   allRight,
   atOnce,
   type Calls,
-  CLOSE_LIMIT,
   expectMayPass,
   expectNoSecret,
   expectUnavailable,
   failureOf,
   patiently,
-  RECOVERY_LIMIT,
   rightOrUnavailable,
 } from './calls.ts';
-import { addEach, type Interruption, inEach, PATIENCE, recovered } from './interruption.ts';
+import { addEach, type Interruption, inEach, recovered } from './interruption.ts';
+import { CLOSE_LIMIT, PATIENCE, RECOVERY_LIMIT } from './limits.ts';
 import { createInAnotherProcess } from './other-process.ts';
 import { everyCall, everyWrite, type PortCalls, readyOf } from './port-calls.ts';
 import { added, apiKey, everyKey, everyPage, rex } from './samples.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { expectBothKept } from './api-key-repository-contract.ts';
-import { atOnce, patiently, RECOVERY_LIMIT } from './calls.ts';
+import { atOnce, patiently } from './calls.ts';
+import { RECOVERY_LIMIT } from './limits.ts';
 import { createInAnotherProcess, type OtherProcess, openInAnotherProcess } from './other-process.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { type ExportedFunction, opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
