@@ -3,7 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { LIMITS } from '@animal-store/domain';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { AnimalStoreError, type Client, type ClientOptions, createClient, type Pet } from './index.ts';
+import {
+  type AllPetsQuery,
+  AnimalStoreError,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Pet,
+} from './index.ts';
 
 const OPTIONS = { url: 'http://animals.example/v1', key: 'the-key-of-the-tests' };
 const REX = '{"id":9007199254740991,"name":"Rex","categoryId":9223372036854775807,"status":"available"}';
@@ -152,7 +159,8 @@ test('allPets follows the pages to their end', async () => {
     page(3),
   ]);
   const ids: bigint[] = [];
-  for await (const { id } of client.allPets({ status: 'sold', cursor: '0' })) ids.push(id);
+  const query: AllPetsQuery = Object.assign(Object.create({ status: 'sold' }), { cursor: '0' });
+  for await (const { id } of client.allPets(query)) ids.push(id);
   expect(ids).toEqual([1n, 2n, 3n]);
   const cursors = ['0', 'A%2BB', 'A%2BB', 'C'];
   expect(requests.map(({ url }) => url)).toEqual(

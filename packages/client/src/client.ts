@@ -59,6 +59,7 @@ const PARAMETERS = { limit: 'number', status: 'string', cursor: 'string' } as co
   string
 >;
 const { limit: _, ...OF_ALL_PETS } = PARAMETERS;
+const NAMES_OF_ALL_PETS = Object.keys(OF_ALL_PETS) as (keyof typeof OF_ALL_PETS)[];
 
 // The client loads nothing of the domain: the types of its limits tell when they differ.
 const PAGE_MAX: typeof LIMITS.page.max = 100;
@@ -141,8 +142,9 @@ export function createClient(options: ClientOptions): Client {
     },
 
     async *allPets(query = {}, options) {
-      requireKnown('query', query, Object.keys(OF_ALL_PETS));
-      const selection = { ...query, limit: PAGE_MAX };
+      requireKnown('query', query, NAMES_OF_ALL_PETS);
+      // A spread would drop inherited members.
+      const selection = Object.fromEntries(NAMES_OF_ALL_PETS.map((name) => [name, query[name]]));
       let next = query.cursor;
       let last = 0n;
       // A cache that ignores the query returns one page for all cursors.
@@ -157,7 +159,7 @@ export function createClient(options: ClientOptions): Client {
         return page;
       };
       do {
-        const page: PetPage = await listPage({ ...selection, cursor: next }, options, readFollowing);
+        const page: PetPage = await listPage({ ...selection, limit: PAGE_MAX, cursor: next }, options, readFollowing);
         yield* page.pets;
         next = page.next;
       } while (next !== null);
