@@ -1,12 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** After this many milliseconds without a write a partial file is abandoned. A file of its own gets one many times a second. */
-const ABANDONED = 24 * 3_600_000;
+/**
+ * After this many milliseconds without a write a partial file is abandoned: a nightly backup removes what the one of the night
+ * before has left. A file in use gets a write many times a second.
+ */
+const ABANDONED = 12 * 3_600_000;
 
-/** The names that `createPartial` gives, after that of the file. */
-const NAME = /^\.partial-(?:restore|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
+const SUFFIX = /^(?:restore|[\da-f]{16})$/;
 
 /** A file that is being written beside another one. Disposing of it removes it. */
 export interface PartialFile extends Disposable {
@@ -14,22 +16,31 @@ export interface PartialFile extends Disposable {
 }
 
 /**
+ * The beginning of the names of a file's partial files: `a1b2c3d4.partial-`. It is short, because the file's own name may be as
+ * long as file systems allow.
+ */
+export function prefixOf(file: string): string {
+  const digest = createHash('sha256').update(basename(file)).digest('hex');
+  return `${digest.slice(0, 8)}.partial-`;
+}
+
+/**
  * Creates an empty file that only this user may read. Removes abandoned ones, which SIGKILL or a power cut leaves.
  *
  * @param name Replaces an earlier one of this name.
  */
-export function createPartial(file: string, name: string = randomUUID()): PartialFile {
+export function createPartial(file: string, name: 'restore' | null = null): PartialFile {
   removeAbandoned(file);
-  const path = `${file}.partial-${name}`;
+  const path = join(dirname(file), prefixOf(file) + (name ?? randomBytes(8).toString('hex')));
   rmSync(path, { force: true });
   closeSync(openSync(path, 'wx', 0o600));
   return { path, [Symbol.dispose]: () => rmSync(path, { force: true }) };
 }
 
 function removeAbandoned(file: string): void {
-  const [folder, prefix] = [dirname(file), basename(file)];
+  const [folder, prefix] = [dirname(file), prefixOf(file)];
   for (const name of readdirSync(folder)) {
-    if (!(name.startsWith(prefix) && NAME.test(name.slice(prefix.length)))) continue;
+    if (!(name.startsWith(prefix) && SUFFIX.test(name.slice(prefix.length)))) continue;
     try {
       const path = join(folder, name);
       if (Date.now() - statSync(path).mtimeMs > ABANDONED) rmSync(path);
