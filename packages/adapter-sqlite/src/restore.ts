@@ -7,12 +7,14 @@ import { LAST_ID, skipIds } from './archive.ts';
 import { BUSY, isDamage, isRejection, resultCode, toPortError, unusable } from './failures.ts';
 import { createFile, identityOf, pathOf, realPathOf } from './file.ts';
 import { createPartial } from './partial.ts';
-import { checkSchema, connect, EXISTING, isOwn, isWhole, SCHEMA, uriOf } from './schema.ts';
+import { checkSchema, connect, EXISTING, isOwn, isWhole, LAST_ASSIGNABLE_ID, SCHEMA, uriOf } from './schema.ts';
 
 const IN_USE = 'another process has it open: stop every process that uses it';
 const MOVED = 'it was moved, deleted or replaced meanwhile: stop every process that uses it';
 const FOREIGN = 'it is the database of another program: name another file';
 const MOVE_AWAY = 'move it and its log (-wal) away, and restore again';
+const noIdLeft = (last: bigint) =>
+  `no id would be left: the last one is ${last}, and none is above ${LAST_ASSIGNABLE_ID}: skip fewer ids`;
 const NOT_WHOLE = 'the copy cannot be used: it is damaged, or not whole';
 
 /** A copy is only read: SQLite needs neither locks nor a log for it. */
@@ -23,7 +25,7 @@ const IMMUTABLE = { mode: 'ro', immutable: '1' };
  *
  * @param skipped How many ids are skipped after the last one of the copy and of the file.
  * @returns The next id.
- * @throws DomainError `invalid` if the copy is not whole; StorageMisconfigured, or DomainError `storage_unavailable`, if the
+ * @throws DomainError `invalid` if the copy is not whole, or no id would be left; StorageMisconfigured, or DomainError `storage_unavailable`, if the
  * file can't be replaced. Its content is then as it was.
  */
 export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>, skipped: bigint): Promise<bigint> {
@@ -101,11 +103,14 @@ function attachCopy(db: DatabaseSync, path: string): bigint {
  *
  * @param copied The last id of the copy.
  * @returns The last id that is skipped.
+ * @throws DomainError `invalid` if no id would be left.
  */
 function replaceContent(db: DatabaseSync, copied: bigint, skipped: bigint): bigint {
   // An empty file has no tables: then this is the copy's.
   const own = db.prepare(LAST_ID).get()?.['last'] as bigint;
-  const last = (own > copied ? own : copied) + skipped;
+  const before = own > copied ? own : copied;
+  const last = before + skipped;
+  if (last >= LAST_ASSIGNABLE_ID) throw new DomainError('invalid', noIdLeft(before));
   db.exec(`DROP TABLE IF EXISTS main.pets; DROP TABLE IF EXISTS main.api_keys; ${SCHEMA}`);
   // Between equal empty tables SQLite moves rows and indexes without decoding them.
   db.exec('INSERT INTO main.pets SELECT * FROM copy.pets; INSERT INTO main.api_keys SELECT * FROM copy.api_keys');

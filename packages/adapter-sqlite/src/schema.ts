@@ -13,14 +13,16 @@ const APPLICATION_ID = 0x416e696d;
 /** The format of a new file, stored as its `user_version` (docs/releasing.md). */
 const FORMAT = 1;
 
+/** The largest id that is assigned: the largest integer that JavaScript reads exactly. */
+export const LAST_ASSIGNABLE_ID = BigInt(Number.MAX_SAFE_INTEGER);
+
 /**
- * Times are milliseconds since the epoch. Every index ends in the id. AUTOINCREMENT: an id is never assigned twice. Its upper
- * limit is the largest integer that JavaScript reads exactly. The functions are those of SQLite 3.40, so that the `sqlite3`
- * of Debian 12 can check and repair a backup.
+ * Times are milliseconds since the epoch. Every index ends in the id. AUTOINCREMENT: an id is never assigned twice. The
+ * functions are those of SQLite 3.40, so that the `sqlite3` of Debian 12 can check and repair a backup.
  */
 export const SCHEMA = `
   CREATE TABLE pets (
-    id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND 9007199254740991),
+    id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND ${LAST_ASSIGNABLE_ID}),
     name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
     category_id INTEGER NOT NULL,
     status TEXT CHECK (status IN ('available', 'pending', 'sold')),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -23,6 +22,7 @@ import { buffer } from 'node:stream/consumers';
 import { added, everyPage, rex } from '@animal-store/adapter-contract';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { adapter } from '../src/adapter.ts';
+import { prefixOf } from '../src/partial.ts';
 import { SCHEMA } from '../src/schema.ts';
 import { databaseAt, execute, fileWith, freshFile, misconfigured, openAt, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
@@ -153,6 +153,30 @@ describe('a restore', () => {
     await fileWith(1, file);
     expect(await restore(copy, file, skipped)).toBe(next);
     expect((await added((await storageAt(file)).pets)).id).toBe(next);
+  });
+
+  test.each<[bigint, bigint, bigint | RegExp]>([
+    [2n, 2n ** 53n - 4n, 2n ** 53n - 1n],
+    [
+      2n,
+      2n ** 53n - 3n,
+      /^no id would be left: the last one is 2, and none is above 9007199254740991: skip fewer ids$/,
+    ],
+    [2n ** 53n - 2n, 0n, 2n ** 53n - 1n],
+    [2n ** 53n - 1n, 0n, /^no id would be left: the last one is 9007199254740991, /],
+  ])('to the last id %i that skips %i ids leaves one id or more, or is rejected', async (last, skipped, next) => {
+    const file = await fileWith(2);
+    const copy = await backup(file);
+    execute(`UPDATE sqlite_sequence SET seq = ${last}`)(file);
+    if (typeof next === 'bigint') {
+      expect(await restore(copy, file, skipped)).toBe(next);
+      expect((await added((await storageAt(file)).pets)).id).toBe(next);
+    } else {
+      const before = contents(file);
+      const error = { name: 'DomainError', code: 'invalid', message: expect.stringMatching(next) };
+      await expect(restore(copy, file, skipped)).rejects.toMatchObject(error);
+      expect(contents(file)).toEqual(before);
+    }
   });
 
   test('of the same backup a second time gives no id again', async () => {
@@ -437,21 +461,24 @@ describe('a restore', () => {
 });
 
 describe('a partial copy that SIGKILL has left', () => {
-  const DAY = 24 * 3_600;
+  const HOUR = 3_600;
+  const RANDOM = '0123456789abcdef';
 
-  /** Files beside another one that were written so many seconds ago. */
+  /** Files in the folder of a file that were written so many seconds ago. */
   function leave(file: string, age: number, ...names: string[]): void {
     const time = Date.now() / 1_000 - age;
     for (const name of names) {
-      writeFileSync(file + name, 'Rex');
-      utimesSync(file + name, time, time);
+      const path = join(dirname(file), name);
+      writeFileSync(path, 'Rex');
+      utimesSync(path, time, time);
     }
   }
   const beside = (file: string) => readdirSync(dirname(file)).filter((name) => name !== basename(file));
 
-  test('is removed by the next backup after a day', async () => {
+  test('is removed by the backup of the next night', async () => {
     const file = await fileWith(1);
-    leave(file, DAY + 60, '.partial-restore', `.partial-${randomUUID()}`);
+    const prefix = prefixOf(file);
+    leave(file, 23 * HOUR, `${prefix}restore`, prefix + RANDOM);
     await backup(file);
     expect(beside(file)).toEqual([]);
   });
@@ -459,19 +486,29 @@ describe('a partial copy that SIGKILL has left', () => {
   test('is removed by the next restore if a restore has left it', async () => {
     const file = await fileWith(1);
     const copy = await backup(file);
-    leave(file, 0, '.partial-restore');
+    leave(file, 0, `${prefixOf(file)}restore`);
     await restore(copy, file);
     expect(beside(file)).toEqual([]);
   });
 
   test('is not mistaken for that of a running backup, or for the file of somebody else', async () => {
     const file = await fileWith(1);
-    leave(file, DAY - 60, `.partial-${randomUUID()}`);
-    leave(file, 9 * DAY, '.partial-2026-11-26', `.old.partial-${randomUUID()}`, '.partial');
+    const prefix = prefixOf(file);
+    leave(file, 11 * HOUR, prefix + RANDOM);
+    leave(file, 216 * HOUR, `${prefix}2026-11-26`, prefixOf(`${file}2`) + RANDOM, prefix);
     const before = beside(file);
     await backup(file);
     expect(beside(file)).toEqual(before);
   });
+});
+
+test('a file whose name is as long as SQLite allows is backed up and restored', async () => {
+  const folder = dirname(freshFile());
+  // Its journal needs eight bytes of the 255 that a name may have.
+  const file = await fileWith(2, join(folder, 'n'.repeat(247)));
+  const copy = await backup(file);
+  expect(await restore(copy, file, 0n)).toBe(3n);
+  expect(await namesIn(file)).toHaveLength(2);
 });
 
 test('two backups at once are whole', async () => {
