@@ -106,8 +106,9 @@ export interface StorageAdapter {
    * @param copy The content of a backup.
    * @param skippedIds How many ids are skipped after the last one that the copy or the place has assigned.
    * @returns The next id.
-   * @throws DomainError `invalid` if the copy is not whole, or not of this version; StorageMisconfigured, or DomainError
-   * `storage_unavailable`, if the place can't be replaced, for example because a process uses it.
+   * @throws DomainError `invalid` if the copy is not whole or not of this version, or if no id would be left;
+   * StorageMisconfigured, or DomainError `storage_unavailable`, if the place can't be replaced, for example because a process
+   * uses it.
    */
   restore?(setting: string, copy: AsyncIterable<Uint8Array>, skippedIds: bigint): Promise<bigint>;
 
