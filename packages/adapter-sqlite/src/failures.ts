@@ -7,74 +7,86 @@ import { BUDGET } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 
-/** SQLite can't run a statement: a table or an index of it is missing. */
-export const ERROR = 1;
-/** The transaction of a statement was rolled back by another one. */
-export const ABORT_ROLLBACK = 516;
-/** Another connection holds a lock. */
-export const BUSY = 5;
-/** One statement has failed, and the transaction can continue. */
-export const CONSTRAINT = 19;
-const READONLY = 8;
-const CORRUPT = 11;
-const CANTOPEN = 14;
-const NOTADB = 26;
-
 const READ_ONLY = 'this user may not write it or its log (-wal), or the disk is read-only';
 
-/**
- * The result codes of SQLite (https://sqlite.org/rescode.html) whose cause is the file, the disk or the machine, with what
- * `reasonForOperator` returns.
- */
-const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
-  [ABORT_ROLLBACK, null],
-  [BUSY, null],
-  [7, null], // NOMEM
-  [READONLY, READ_ONLY], // READONLY
-  [1_544, 'this user may not write its folder, where its log must be'], // READONLY_DIRECTORY
-  [10, null], // IOERR
-  [3_850, READ_ONLY], // IOERR_LOCK: SQLite could open the file for reading only
-  [CORRUPT, 'it is damaged: restore a backup'],
-  [13, null], // FULL
-  [CANTOPEN, 'it and its log (-wal) must be files in a folder that exists, has space, and where this user may write'],
-  [15, 'its file system does not lock files: put it on a local disk'], // PROTOCOL
-  [NOTADB, 'it is not a SQLite database'],
-  [2_067, null], // CONSTRAINT_UNIQUE: an index of an administrator, because no statement violates those of the schema
-]);
+/** What failures of one kind mean. */
+interface Kind {
+  /** Result codes of SQLite (https://sqlite.org/rescode.html). A primary code stands for those of its extended ones without a kind. */
+  readonly codes: readonly number[];
+  /** What the port reports: `unavailable`, because a later call may succeed, or the failure itself, because it shows a defect. */
+  readonly port: 'unavailable' | 'defect';
+  /** Which reads fail: this one, or all of its turn of the event loop. */
+  readonly reads: 'one' | 'turn' | 'turn if the schema has changed';
+  /** Which writes fail: this one, or all of its transaction, whose connection is then closed. */
+  readonly writes: 'one' | 'transaction';
+  /** What the operator reads, after the path; null: the message of the failure. */
+  readonly operator: string | null;
+}
+
+const OTHERS = { codes: [], port: 'unavailable', reads: 'one', writes: 'transaction', operator: null } as const;
+
+/** What each failure means. A call tries for 1.3 s before it reports `locked`. */
+const KINDS = {
+  locked: { ...OTHERS, codes: [5], reads: 'turn' }, // BUSY
+  rolledBack: { ...OTHERS, codes: [516] }, // ABORT_ROLLBACK
+  // ERROR: a table or an index is missing, or the statement is wrong
+  missing: { ...OTHERS, codes: [1], port: 'defect', reads: 'turn if the schema has changed' },
+  violated: { ...OTHERS, codes: [19], port: 'defect', writes: 'one' }, // CONSTRAINT
+  // CONSTRAINT_UNIQUE: an index of an administrator, because no statement violates those of the schema
+  taken: { ...OTHERS, codes: [2_067], writes: 'one' },
+  exhausted: { ...OTHERS, codes: [7, 10, 13] }, // NOMEM, IOERR, FULL
+  readOnly: { ...OTHERS, codes: [8, 3_850], operator: READ_ONLY }, // READONLY, IOERR_LOCK: opened for reading only
+  // READONLY_DIRECTORY
+  inReadOnly: { ...OTHERS, codes: [1_544], operator: 'this user may not write its folder, where its log must be' },
+  // CANTOPEN
+  closed: {
+    ...OTHERS,
+    codes: [14],
+    operator: 'it and its log (-wal) must be files in a folder that exists, has space, and where this user may write',
+  },
+  // PROTOCOL
+  unlockable: { ...OTHERS, codes: [15], operator: 'its file system does not lock files: put it on a local disk' },
+  damaged: { ...OTHERS, codes: [11], operator: 'it is damaged: restore a backup' }, // CORRUPT
+  foreign: { ...OTHERS, codes: [26], operator: 'it is not a SQLite database' }, // NOTADB
+  system: OTHERS,
+  defect: { ...OTHERS, port: 'defect' },
+} as const satisfies Record<string, Kind>;
+
+const BY_CODE: ReadonlyMap<number, Kind> = new Map(
+  Object.values<Kind>(KINDS).flatMap((kind) => kind.codes.map((code) => [code, kind] as const)),
+);
+
+export const { rolledBack: ROLLED_BACK } = KINDS;
 
 /** The pause between two tries while another process holds a lock, in milliseconds. */
 const LOCK_PAUSE = 2;
+
+/** The kind of a failure. */
+export function kindOf(error: unknown): Kind {
+  const { errcode = 0, code } = error as { readonly errcode?: number; readonly code?: unknown };
+  const kind = BY_CODE.get(errcode) ?? BY_CODE.get(resultCode(error));
+  if (kind !== undefined) return kind;
+  // A call of the system failed, for example with EACCES or EMFILE.
+  const isOfSystem = /^(?:E[A-Z\d]+|ERR_WORKER_(?:INIT_FAILED|OUT_OF_MEMORY))$/.test(String(code));
+  return isOfSystem ? KINDS.system : KINDS.defect;
+}
 
 /** The error of a file that can't be used until its operator does something. */
 export function unusable(path: string, reason: string, options?: ErrorOptions): StorageMisconfigured {
   return new StorageMisconfigured(`${path} cannot be used: ${reason}`, options);
 }
 
-/**
- * Why an operator must do something before the file can be used; null if a later call may succeed; undefined for a defect,
- * such as a violated constraint, of which the file, the disk and the machine are not the cause.
- */
-export function reasonForOperator(error: unknown): string | null | undefined {
-  const { code } = error as { code?: unknown };
-  // A call of the system failed, for example with EACCES or EMFILE.
-  if (/^(?:E[A-Z\d]+|ERR_WORKER_(?:INIT_FAILED|OUT_OF_MEMORY))$/.test(String(code))) return null;
-  const { errcode = 0 } = error as { errcode?: number };
-  // An extended code says more than its primary one.
-  return ENVIRONMENTAL.get(ENVIRONMENTAL.has(errcode) ? errcode : resultCode(error));
-}
-
-/** The error of the ports for a failure; the failure itself if it shows a defect. */
+/** The error of the ports for a failure. */
 export function toPortError(path: string, failure: unknown): unknown {
   if (DomainError.is(failure) || StorageMisconfigured.is(failure)) return failure;
-  const reason = reasonForOperator(failure);
-  if (reason === undefined) return failure;
-  if (reason === null) return unavailable(failure);
-  return unavailable(unusable(path, reason, { cause: failure }));
+  const { port, operator } = kindOf(failure);
+  if (port === 'defect') return failure;
+  return unavailable(operator === null ? failure : unusable(path, operator, { cause: failure }));
 }
 
 /** Returns the system's error if too many files are open (EMFILE, ENFILE): SQLite's is that of a missing folder. */
 export function failureToOpen(error: unknown): unknown {
-  if (resultCode(error) !== CANTOPEN) return error;
+  if (kindOf(error) !== KINDS.closed) return error;
   try {
     closeSync(openSync(devNull, 'r'));
     return error;
@@ -84,11 +96,15 @@ export function failureToOpen(error: unknown): unknown {
 }
 
 /** Whether the content of the file is damaged. */
-export const isDamage = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error));
+export const isDamage = (error: unknown): boolean =>
+  [KINDS.damaged, KINDS.foreign].some((kind) => kind === kindOf(error));
+
+/** Whether another connection holds a lock. */
+export const isLocked = (error: unknown): boolean => kindOf(error) === KINDS.locked;
 
 /** Whether SQLite rejects a statement because of what the file holds, not because of a lock, the disk or the machine. */
 export const isRejection = (error: unknown): error is Error =>
-  isDamage(error) || (resultCode(error) > 0 && reasonForOperator(error) === undefined);
+  isDamage(error) || (resultCode(error) > 0 && kindOf(error).port === 'defect');
 
 /**
  * Runs work, and again while another connection holds a lock, without blocking the thread.
@@ -100,12 +116,12 @@ export async function whenUnlocked<R>(work: () => R, wait: number = BUDGET.lock)
     try {
       return work();
     } catch (error) {
-      if (resultCode(error) !== BUSY || performance.now() >= end) throw error;
+      if (!isLocked(error) || performance.now() >= end) throw error;
     }
   }
 }
 
 /** SQLite's primary result code: the higher bits distinguish kinds of the same failure. 0 if the error is not SQLite's. */
-export function resultCode(error: unknown): number {
+function resultCode(error: unknown): number {
   return Number((error as { errcode?: number }).errcode) & 0xff;
 }

@@ -9,7 +9,7 @@ import {
   withTimeout,
 } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { BUSY, ERROR, isDamage, resultCode, toPortError, whenUnlocked } from './failures.ts';
+import { isDamage, kindOf, toPortError, whenUnlocked } from './failures.ts';
 import { placeOf } from './file.ts';
 import { checkSchema, openDatabase, type Row, type Statement } from './schema.ts';
 import { createWriterThread, requireProgram } from './thread.ts';
@@ -33,21 +33,16 @@ export interface File {
 }
 
 /**
- * How the file of a storage is opened and closed, and what its errors mean.
+ * How the file of a storage is opened and closed. What its errors mean stands in failures.ts; besides:
  *
- * `createResource` passes failures of reads and of the thread to `toPortError`, except for a StorageMisconfigured, which it makes
- * `unavailable` itself. A write without a reply may be committed.
+ * | failure            | which reads fail          | which writes fail                              |
+ * | ------------------ | ------------------------- | ---------------------------------------------- |
+ * | damage of the file | those that meet it        | the transaction; all, once a call has met it   |
+ * | a replaced file    | none                      | the transaction                                |
+ * | the thread ends    | none                      | the transaction; the next one starts a thread  |
+ * | no reply for 1.9 s | none                      | others until the reply; its own after 2.2 s    |
  *
- * | failure                      | which reads fail                       | which writes fail                             |
- * | ---------------------------- | -------------------------------------- | --------------------------------------------- |
- * | a lock of another connection | all of the turn, after tries for 1.3 s | the transaction, after tries for 1.3 s        |
- * | a missing table or index     | all of the turn, if one needs it       | the transaction                               |
- * | damage of the file           | those that meet it                     | the transaction; all, once a call has met it  |
- * | a violated constraint        |                                        | this one; the transaction goes on             |
- * | a replaced file or log       |                                        | the transaction                               |
- * | another error                | this one                               | the transaction                               |
- * | the thread ends              |                                        | the transaction; the next one starts a thread |
- * | no reply for 1.9 s           |                                        | others until the reply; its own after 2.2 s   |
+ * A write without a reply may be committed.
  */
 export function createOpening(path: string): ResourceOptions<File> {
   /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
@@ -118,8 +113,9 @@ async function openFile(path: string): Promise<File> {
     try {
       return decode(reader.run([statement]));
     } catch (error) {
-      if (resultCode(error) === BUSY) throw error;
-      if (resultCode(error) === ERROR) checkSchema(path, reader);
+      const { reads } = kindOf(error);
+      if (reads === 'turn') throw error;
+      if (reads === 'turn if the schema has changed') checkSchema(path, reader);
       return error;
     }
   }

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { LAST_ID, skipIds } from './archive.ts';
-import { BUSY, isDamage, isRejection, resultCode, toPortError, unusable } from './failures.ts';
+import { isDamage, isLocked, isRejection, toPortError, unusable } from './failures.ts';
 import { createFile, identityOf, pathOf, realPathOf } from './file.ts';
 import { createPartial } from './partial.ts';
 import { checkSchema, connect, EXISTING, isOwn, isWhole, LAST_ASSIGNABLE_ID, SCHEMA, uriOf } from './schema.ts';
@@ -51,7 +51,7 @@ export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>,
     db.exec('COMMIT');
     return last + 1n;
   } catch (error) {
-    if (resultCode(error) === BUSY) throw unavailable(new Error(IN_USE, { cause: error }));
+    if (isLocked(error)) throw unavailable(new Error(IN_USE, { cause: error }));
     if (!isRejection(error)) throw toPortError(named, error);
     throw unusable(named, `SQLite cannot replace its content (${error.message}): ${MOVE_AWAY}`, { cause: error });
   }

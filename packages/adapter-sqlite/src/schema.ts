@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { checkFormat } from '@animal-store/domain/ports';
-import { BUSY, failureToOpen, resultCode, unusable } from './failures.ts';
+import { failureToOpen, isLocked, unusable } from './failures.ts';
 import { createFile } from './file.ts';
 
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
@@ -184,6 +184,6 @@ function tryLocking(db: DatabaseSync): void {
     // No pet has this id. SQLite takes the lock for writing first; BEGIN IMMEDIATE would succeed on a read-only file, too.
     db.exec('UPDATE pets SET created_at = 0 WHERE id = 0');
   } catch (error) {
-    if (resultCode(error) !== BUSY) throw error;
+    if (!isLocked(error)) throw error;
   }
 }

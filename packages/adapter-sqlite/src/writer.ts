@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { BUDGET } from '@animal-store/adapter-kit';
-import { ABORT_ROLLBACK, CONSTRAINT, resultCode, whenUnlocked } from './failures.ts';
+import { kindOf, ROLLED_BACK, whenUnlocked } from './failures.ts';
 import { checkPlace, type Place } from './file.ts';
 import { checkSchema, connect, type Database, type Row, type Statement } from './schema.ts';
 
@@ -25,9 +25,9 @@ export type Outcome = readonly Row[] | { readonly name: string; readonly message
 const LATE = Object.assign(new Error('the thread was not ready in time'), { name: 'TimeoutError' });
 
 /** SQLite's error for statements of a transaction that another one has rolled back. */
-const ROLLED_BACK = Object.assign(new Error('another write has rolled back the transaction'), {
+const GONE = Object.assign(new Error('another write has rolled back the transaction'), {
   code: 'ERR_SQLITE_ERROR',
-  errcode: ABORT_ROLLBACK,
+  errcode: ROLLED_BACK.codes[0],
 });
 
 /** Commits writes to the files of a place, and to no other ones, on a connection of its own, which the first write opens. */
@@ -75,10 +75,10 @@ export function createWriter(place: Place) {
           try {
             outcomes.push(run(write));
           } catch (error) {
-            if (resultCode(error) !== CONSTRAINT) throw error;
+            if (kindOf(error).writes !== 'one') throw error;
             outcomes.push(membersOf(error));
             // A trigger with RAISE(ROLLBACK), or a constraint with ON CONFLICT ROLLBACK.
-            if (!db.isTransaction) throw ROLLED_BACK;
+            if (!db.isTransaction) throw GONE;
           }
         }
         checkPlace(place);
@@ -87,7 +87,7 @@ export function createWriter(place: Place) {
       } catch (error) {
         // This rolls back.
         close();
-        const culprit = error === ROLLED_BACK ? outcomes.length - 1 : -1;
+        const culprit = error === GONE ? outcomes.length - 1 : -1;
         return writes.map((_, index) => (index === culprit ? (outcomes[index] as Outcome) : membersOf(error)));
       }
     },
