@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { ROOT } from '@animal-store/test-kit/programs';
 import { describe, expect, test } from 'vitest';
@@ -92,6 +92,25 @@ describe('the documents', () => {
     );
     expect(blocks.length).toBeGreaterThan(20);
     expect(blocks.filter(({ ok }) => !ok)).toEqual([]);
+  });
+
+  test('show the imports between packages and applications', () => {
+    const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+    const [, picture = ''] = /```mermaid\n(.*?)```/s.exec(page) ?? [];
+    const nodes = (text: string) => text.split(' & ').map((node) => node.trim().replace(/[{([].*/, ''));
+    const shown = [...picture.matchAll(/^(.+) --> (.+)$/gm)].flatMap(([, from = '', to = '']) =>
+      nodes(from).flatMap((source) => nodes(to).map((target) => [source, target] as const)),
+    );
+    const imported = globSync('{packages,apps}/*/src/**/*.ts', { cwd: ROOT }).flatMap((file) => {
+      const source = file.split('/')[1] as string;
+      const text = file.endsWith('.test.ts') ? '' : readFileSync(join(ROOT, file), 'utf8');
+      const targets = text.matchAll(/(?:\bfrom |\bimport\(|^import )'@animal-store\/([\w-]+)/gm);
+      return Array.from(targets, ([, target]) => [source, target] as const).filter(([, target]) => target !== source);
+    });
+    const names = published.map((folder) => basename(folder));
+    const textsOf = (edges: readonly (readonly unknown[])[]) => edges.map((edge) => edge.join(' --> ')).sort();
+    const betweenOwn = shown.filter(([source]) => names.includes(source));
+    expect(textsOf(betweenOwn)).toEqual([...new Set(textsOf(imported))]);
   });
 
   test('show files that exist as the way of a request', () => {
