@@ -55,8 +55,9 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   const build = readVersion(process.env);
   const output = standardOutput();
   // A stream of pino-pretty waits for a terminal that does not read.
-  const format = isatty(1) ? (await import('pino-pretty')).prettyFactory({ ignore: 'pid,hostname' }) : undefined;
-  const log = createLog(configuration.LOG_LEVEL, output, format);
+  const format = isatty(1) ? (await import('pino-pretty')).prettyFactory({ ignore: 'pid,hostname' }) : null;
+  const formatted = format === null ? output : { write: (line: string) => output.write(format(line)) };
+  const log = createLog(configuration.LOG_LEVEL, formatted);
   const { storage, description, warnings } = await openStorage(configuration.storage);
   let phase: Phase = 'starting';
   const container = compose({

@@ -5,22 +5,11 @@ import { beginRecord, type Observe, type RequestRecord, UNMATCHED, UNPARSABLE } 
 import { completeError, respondToError } from './respond.ts';
 import { createTurn } from './turn.ts';
 
-/**
- * Header fields of every response (OWASP REST Security Cheat Sheet): no content sniffing, no caching, nothing for a browser to
- * run.
- */
-const fieldsOf = ({ id }: RequestRecord) => ({
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'x-request-id': id,
-});
-
 /** A request in flight. */
 export interface Exchange {
   readonly request: IncomingRequest;
   readonly record: RequestRecord;
-  /** Header fields of the response, whatever it is. Middleware adds to them before it calls `next`. */
+  /** Further header fields of the response, whatever it is. Middleware adds to them before it calls `next`. */
   readonly fields: Record<string, string>;
   /** Of the service. */
   readonly load: Load;
@@ -70,7 +59,8 @@ export function createRecorder({
   let allRecorded: PromiseWithResolvers<void> | null = null;
   const endOfTurn = createTurn();
 
-  function notify(record: RequestRecord): void {
+  function finish(record: RequestRecord): void {
+    record.duration = performance.now() - record.startedAt;
     for (const observe of observers) {
       try {
         observe(record);
@@ -91,7 +81,7 @@ export function createRecorder({
       // `app.request()` gives no environment.
       const request = c.env?.request ?? fromFetch(c.req.raw);
       const record = beginRecord(request, trustedProxies);
-      c.set('exchange', { request, record, fields: fieldsOf(record), load });
+      c.set('exchange', { request, record, fields: {}, load });
       load.inFlight += 1;
       unrecorded += 1;
       try {
@@ -102,15 +92,15 @@ export function createRecorder({
       }
       load.inFlight -= 1;
       await endOfTurn();
-      notify(record);
+      finish(record);
       unrecorded -= 1;
       if (unrecorded === 0) allRecorded?.resolve();
     },
     reject(error, request) {
       const record = beginRecord(request, trustedProxies);
-      const fields = { ...fieldsOf(record), ...rejectionFields(request) };
-      const reply = completeError({ record, fields }, request.method === undefined ? UNPARSABLE : UNMATCHED, error);
-      notify(record);
+      const exchange = { record, fields: rejectionFields(request) };
+      const reply = completeError(exchange, request.method === undefined ? UNPARSABLE : UNMATCHED, error);
+      finish(record);
       return reply;
     },
   };

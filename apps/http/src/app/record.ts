@@ -13,6 +13,8 @@ export interface RequestRecord {
   readonly traceId: string | null;
   /** On the monotonic clock of `performance.now()`, in milliseconds. */
   readonly startedAt: number;
+  /** Until the response, in milliseconds. */
+  duration: number;
   /** The address of the client, one of IPv4 without the prefix of IPv6; null if it is unknown. */
   readonly client: string | null;
   /** The key of the request, if it is valid. */
@@ -59,6 +61,7 @@ export function beginRecord(request: RequestHead, trustedProxies: number): Reque
     route: UNMATCHED,
     traceId: traceparent === undefined ? null : (TRACEPARENT.exec(traceparent)?.[1] ?? null),
     startedAt: performance.now(),
+    duration: 0,
     client: client?.replace(IPV4_IN_IPV6, '') ?? null,
     key: null,
     error: undefined,

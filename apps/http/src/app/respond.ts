@@ -5,6 +5,21 @@ import { errorReply, type HeaderFields, type Reply } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { UNMATCHED } from './record.ts';
 
+/**
+ * Header fields of every response, besides the id of its request (OWASP REST Security Cheat Sheet): no content sniffing, no
+ * caching, nothing for a browser to run.
+ */
+const FIELDS: HeaderFields = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** What a response is completed by. */
+interface Begun extends Pick<Exchange, 'record'> {
+  readonly fields: HeaderFields;
+}
+
 type Body = string | Uint8Array<ArrayBuffer> | null;
 
 /** Makes the response of a handler or middleware. Nothing else makes one. */
@@ -29,18 +44,18 @@ export const addFields =
 
 /** Completes the record of a request by its response, and the response by the header fields of every response. */
 function complete<B extends Body>(
-  { record, fields }: Pick<Exchange, 'record' | 'fields'>,
+  { record, fields }: Begun,
   route: string,
   { status, headers, body }: Reply<B>,
 ): Reply<B> {
   record.route = route;
   record.status = status;
   record.bytes = body === null ? 0 : Buffer.byteLength(body);
-  return { status, headers: { ...fields, ...headers }, body };
+  return { status, headers: { ...FIELDS, 'x-request-id': record.id, ...fields, ...headers }, body };
 }
 
 /** Completes the record of a request and its response by an error. */
-export function completeError(exchange: Pick<Exchange, 'record' | 'fields'>, route: string, error: unknown): Reply {
+export function completeError(exchange: Begun, route: string, error: unknown): Reply {
   // In a record, undefined means that there was none.
   exchange.record.error = error === undefined ? new Error('undefined was thrown') : error;
   return complete(exchange, route, errorReply(error));
@@ -56,7 +71,7 @@ export function responseOf({ status, headers, body }: Reply<Body>): Response {
 }
 
 /** The route whose handler responds, or would if middleware let the request through. */
-const routeOf = (c: Context<Env>): string =>
-  matchedRoutes(c)
-    .slice(c.req.routeIndex)
-    .find(({ method }) => method !== 'ALL')?.path ?? UNMATCHED;
+function routeOf(c: Context<Env>): string {
+  for (const { method, path } of matchedRoutes(c).slice(c.req.routeIndex)) if (method !== 'ALL') return path;
+  return UNMATCHED;
+}

@@ -19,13 +19,9 @@ export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
   warnThrottled(message: string, details?: object): void;
 }
 
-/**
- * Writes each line as a JSON object.
- *
- * @param format Makes another text of it.
- */
-export function createLog(level: LogLevel, output: Pick<Output, 'write'>, format = (line: string) => line): Log {
-  const logger = pino({ level, base: null }, { write: (line) => output.write(format(line)) });
+/** @param output Gets each line, a JSON object. */
+export function createLog(level: LogLevel, output: Pick<Output, 'write'>): Log {
+  const logger = pino({ level, base: null }, output);
   const warnedAt = new Map<string, number>();
   return {
     child: logger.child.bind(logger),
@@ -68,7 +64,7 @@ export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottl
   }
   // pino writes the fields of a child as text once. Methods, statuses and routes are few.
   const children = new Map<string, Pick<Log, 'debug' | 'info'>>();
-  return ({ id, method, route, status, traceId, startedAt, client, key, error, details, bytes }) => {
+  return ({ id, method, route, status, traceId, duration, client, key, error, details, bytes }) => {
     if (error !== undefined) report(error, id);
     const kind = `${method} ${status} ${route}`;
     let child = children.get(kind);
@@ -78,7 +74,7 @@ export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottl
     }
     const code = error === undefined ? undefined : errorCode(error);
     const line = {
-      duration: Math.round((performance.now() - startedAt) * 1000) / 1000,
+      duration: Math.round(duration * 1000) / 1000,
       bytes,
       requestId: id,
       client: client ?? undefined,

@@ -124,10 +124,10 @@ export function createMetrics({ version, inFlight, droppedLines, storageCheck, o
   }
 
   return {
-    observe({ method: sent, route, status, startedAt, error }) {
+    observe({ method: sent, route, status, duration, error }) {
       if (error !== undefined && isUnexpected(error)) defects.inc();
       const method = route === UNMATCHED && !METHODS.has(sent) ? OTHER_METHOD : sent;
-      requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
+      requests.observe({ method, route, status }, duration / 1000);
     },
     instrument: (ports) => mapPorts(ports, timed),
     contentType: registry.contentType,
