@@ -41,7 +41,7 @@ function installation() {
       .replaceAll(/--cacert \S+ /g, '')
       .replaceAll(/https:\/\/localhost|http:\/\/127\.0\.0\.1:3001/g, `http://127.0.0.1:${port}`)
       .replace('((3000 +', `((${port - 1} +`)
-      .replace('--retry-max-time 30', '--retry-max-time 8');
+      .replace('+ 30))', '+ 8))');
   for (const script of ['run.sh', 'backup.sh', 'restore.sh']) {
     const text = readFileSync(`${ROOT}/tools/deploy/docker/${script}`, 'utf8');
     writeFileSync(`${folder}/${script}`, adapt(text), { mode: 0o755 });
@@ -84,6 +84,15 @@ function installation() {
   };
 }
 
+/** Builds an image whose process is ready at once, and ends after 1.5 s. */
+const buildShortLived = () => {
+  const program = `
+    setTimeout(() => { console.error('ends now'); process.exit(2); }, 1_500);
+    http.createServer((_, response) => response.end()).listen(3_000)`;
+  const dockerfile = `FROM ${image}\nCMD ${JSON.stringify(['node', '--eval', program])}\n`;
+  return docker('build', '--quiet', '--file', freshFile('Dockerfile', dockerfile), freshFolder());
+};
+
 const idsOf = (containers: readonly string[]) => containers.map((line) => line.split(' ')[0]);
 const running = (containers: readonly string[]) => containers.map((line) => line.endsWith(' true'));
 
@@ -112,6 +121,9 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     // What a run leaves that was killed before its instance was ready.
     await paste('docker rename animal-store-1-before animal-store-1-replaced');
     expect(await paste(change)).toMatch(/1 is ready.*2 is ready/s);
+    expect(await paste(`ADDRESS=127.0.0.2 ${RUN}`)).toMatch(
+      /1 is ready at 127\.0\.0\.2:.*2 is ready at 127\.0\.0\.2:/s,
+    );
   });
 
   test('run.sh changes nothing if the image does not exist or has no name', async () => {
@@ -121,14 +133,26 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     expect(await instances()).toEqual(first);
   });
 
-  test('run.sh starts an instance again whose successor is not ready, and leaves the next one alone', async () => {
-    const { paste, instances, first, configure } = await twoInstances();
-    configure('PORT=none');
-    await expect(paste(RUN)).rejects.toThrow('PORT must be');
-    expect(idsOf(await instances())).toEqual(idsOf(first));
-    expect(running(await instances())).toEqual([true, true]);
-    expect((await instances())[1]).toBe(first[1]);
-  });
+  test.each([
+    ['has a wrong setting', ['PORT=none'], 'PORT must be'],
+    [
+      'does not reach its storage',
+      ['STORAGE=postgres', 'POSTGRES_URL=postgres://nowhere/animals'],
+      'ENOTFOUND nowhere',
+    ],
+    ['is ready for a second only', [], 'ends now'],
+  ])(
+    'run.sh starts an instance again whose successor %s, and leaves the next one alone',
+    async (_, settings, reason) => {
+      const { paste, instances, first, configure } = await twoInstances();
+      configure(...settings);
+      const run = settings.length > 0 ? RUN : RUN.replace('$IMAGE', await buildShortLived());
+      await expect(paste(run)).rejects.toThrow(reason);
+      expect(idsOf(await instances())).toEqual(idsOf(first));
+      expect(running(await instances())).toEqual([true, true]);
+      expect((await instances())[1]).toBe(first[1]);
+    },
+  );
 
   test('run.sh keeps the way back after an upgrade that fails', async () => {
     const { paste, former, configure } = await twoInstances();
