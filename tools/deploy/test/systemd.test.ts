@@ -43,7 +43,7 @@ test('the commands of the manual put a new version beside the former, and lead t
   const folder = freshFolder();
   const clone = join(folder, 'clone');
   mkdirSync(clone);
-  const commands = documented('deployment.md', /^release=.*\n.*ln -sfnT.*$/m).replaceAll('/opt', folder);
+  const commands = documented('deployment.md', /^release=.*\n.*\n.*ln -sfnT.*$/m).replaceAll('/opt', folder);
   const shell = (command: string) => spawnSync('sh', ['-c', command], { cwd: clone, encoding: 'utf8' });
   const commit = (build: string) => {
     writeFileSync(join(clone, 'package.json'), JSON.stringify({ scripts: { build } }));
@@ -66,6 +66,11 @@ test('the commands of the manual put a new version beside the former, and lead t
   expect(shell(commands)).toMatchObject({ status: 0 });
   expect(current()).toBe(third);
   expect(readdirSync(first)).toContain('package.json');
+  // The unit reads it.
+  expect(values('EnvironmentFile')).toContain('-/opt/animal-store/revision');
+  const revision = readFileSync(join(third, 'revision'), 'utf8');
+  expect(revision).toMatch(/^REVISION=[\da-f]{40}\n$/);
+  expect(third).toContain(revision.slice('REVISION='.length).slice(0, 7));
 });
 
 test.skipIf(inject('missing').includes('systemd'))(
