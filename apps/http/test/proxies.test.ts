@@ -55,6 +55,7 @@ function configuration(file: string, { plain, tls }: Ports, instances: readonly 
     '10.0.0.2:3000': `127.0.0.1:${instances[1]}`,
     '/etc/ssl/animal-store/': `${folder}/`,
     '/etc/ssl/animal-store.pem': `${folder}/both.pem`,
+    '/var/log/nginx/': `${folder}/`,
   };
   const pattern = Object.keys(places).map((place) => place.replaceAll(/[[\].]/g, String.raw`\$&`));
   return text.replaceAll(new RegExp(pattern.join('|'), 'g'), (found) => places[found] as string);
@@ -82,7 +83,6 @@ const PROXIES = {
       error_log stderr crit;
       events {}
       http {
-        access_log off;
         ${TEMPORARY.join(' ')}
         ${text}
       }`,
@@ -91,13 +91,13 @@ const PROXIES = {
     package: 'haproxy',
     file: 'haproxy.cfg',
     words: (folder: string) => ['-db', '-f', join(folder, 'configuration')],
-    /** Otherwise two that listen on one port would share its connections. */
-    whole: (text: string) => `global\n  noreuseport\n${text}\n`,
+    /** Otherwise two that listen on one port would share its connections. A package logs to the journal. */
+    whole: (text: string) => `global\n  noreuseport\n  log stdout format raw local0\n${text}\n`,
   },
 } as const;
 
 /**
- * Starts a proxy for the running test, and returns its ports.
+ * Starts a proxy for the running test, and returns its ports, and what it has logged.
  *
  * @param adapt Changes the configuration as an operator does.
  */
@@ -105,17 +105,21 @@ async function startProxy(
   name: keyof typeof PROXIES,
   instances: readonly [number, number],
   adapt = (text: string) => text,
-): Promise<Ports> {
+): Promise<Ports & { log(): string }> {
   const { file, words, whole } = PROXIES[name];
   const ports = { plain: await freePort(), tls: await freePort() };
   const folder = freshFolder();
   makeCertificate(folder);
+  const accessLog = join(folder, 'access.log');
+  writeFileSync(accessLog, '');
   writeFileSync(join(folder, 'configuration'), whole(adapt(configuration(file, ports, instances, folder))));
-  const child = spawn(name, words(folder), { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(name, words(folder), { stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
-  child.stderr.on('data', (text) => {
-    log += text;
-  });
+  for (const output of [child.stdout, child.stderr]) {
+    output.on('data', (text) => {
+      log += text;
+    });
+  }
   const exit = new Promise((resolve) => child.on('close', resolve));
   // The port may have become another program's, which would respond instead.
   const end = exit.then(() => Promise.reject(new Error(`${name} ended with ${child.exitCode}: ${log}`)));
@@ -131,7 +135,7 @@ async function startProxy(
     );
   // An instance would respond with 200 to both.
   await Promise.race([expect.poll(statuses).toEqual([404, 200]), end]);
-  return ports;
+  return { ...ports, log: () => log + readFileSync(accessLog, 'utf8') };
 }
 
 const start = (port: number, storage: Record<string, string> = { STORAGE: 'memory' }) =>
@@ -142,8 +146,8 @@ async function startBehind(name: keyof typeof PROXIES, adapt?: (text: string) =>
   const port = await freePort();
   const instance = start(port);
   await instance.listens();
-  const { plain, tls } = await startProxy(name, [port, port], adapt);
-  return { instance, direct: serviceAt(port), proxied: serviceAt(plain), tls };
+  const { plain, tls, log } = await startProxy(name, [port, port], adapt);
+  return { instance, direct: serviceAt(port), proxied: serviceAt(plain), tls, log };
 }
 
 /** Sends requests until it is stopped, and counts the responses by status; those that fail, by the error's message. */
@@ -224,6 +228,31 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
         expect([status, headers['content-type']], path).toEqual([404, 'application/json']);
         expect(json, path).toEqual({ code: 'not_found', message: expect.any(String), status: 404 });
         expect(await statusOverTls(path), path).toBe(404);
+      }
+    });
+
+    test('gives each response an id that its log and that of the service have', async () => {
+      const { instance, proxied, log } = await startBehind(name);
+      const idOf = async (path: string, given?: string) => {
+        const headers = given === undefined ? {} : { 'x-request-id': given };
+        return String((await proxied.call('GET', path, { headers })).headers['x-request-id']);
+      };
+      const ids: string[] = [];
+      for (const path of ['/v1/pets', '/metrics']) {
+        expect(await idOf(path, 'a.b:c/d+e=f@g-h_1')).toBe('a.b:c/d+e=f@g-h_1');
+        ids.push(await idOf(path), await idOf(path, 'two words'), await idOf(path, 'a'.repeat(129)));
+      }
+      for (const id of ids.slice(0, 3)) await expect.poll(() => instance.output.out).toContain(`"${id}"`);
+      instance.process.kill('SIGKILL');
+      await instance.exit;
+      expect(await idOf('/v1/pets', 'mine')).toBe('mine');
+      ids.push(await idOf('/v1/pets'));
+      expect(new Set(ids).size).toBe(7);
+      for (const id of [...ids, 'mine']) {
+        expect(id).toMatch(/^[\da-f-]{32,36}$|^mine$/);
+        await expect
+          .poll(log)
+          .toMatch(new RegExp(`GET /(v1/pets|metrics) .*${id}|\\{${id}\\}.*GET /(v1/pets|metrics)`));
       }
     });
 
