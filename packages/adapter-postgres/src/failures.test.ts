@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
@@ -19,6 +20,20 @@ describe('toPortError', () => {
     const { cause } = toPortError(serverError(code)) as DomainError;
     expect(cause).toSatisfy(StorageMisconfigured.is);
     expect(cause).toMatchObject({ message: expect.stringMatching(line), cause: { message: 'no', code } });
+  });
+
+  test('names the function of an administrator that fails, without the rows that the context quotes', () => {
+    const where = `SQL statement "INSERT INTO log VALUES ('Max')"\nPL/pgSQL function zoo.log(text) line 2 at EXECUTE`;
+    const failure = Object.assign(serverError('42P01'), { where, detail: 'Max', internalQuery: "VALUES ('Max')" });
+    const line = 'a trigger or a function of an administrator fails, correct it: PL/pgSQL function zoo.log(text): no';
+    // A batch has one failure for several calls.
+    for (const error of [toPortError(failure), toPortError(failure)] as DomainError[]) {
+      expect(error.cause).toMatchObject({ name: 'StorageMisconfigured', message: line });
+      expect(inspect(error)).not.toContain('Max');
+    }
+    const defect = Object.assign(serverError('22012'), { where, detail: 'Max', internalQuery: "VALUES ('Max')" });
+    expect(toPortError(defect)).toBe(defect);
+    expect(inspect(defect)).not.toContain('Max');
   });
 
   test.each([

@@ -7,70 +7,98 @@ export const POOLER = 'a pooler must be in session mode, and the URL may have on
 
 export const TOO_FEW_PRIVILEGES = 'the role has too few privileges';
 
-/** Somebody has changed the tables: the statements are always the same. */
-const CHANGED = 'the tables are not as Animal Store has created them: restore them';
-
-/** Advice for the operator by the server's code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
-const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
-  // The message of the driver.
-  'The server does not support SSL connections': 'sslmode in the URL, or PGSSLMODE, asks for TLS',
-  '08P01': POOLER,
-  '26000': POOLER,
-  '28000': 'the server rejects the role or its way of authentication',
-  '28P01': 'the server rejects the user or the password',
-  '3D000': 'the database does not exist: create it',
-  '3F000': 'the schema in which tables are created does not exist, or the role may not use it',
-  '42501': TOO_FEW_PRIVILEGES,
-  '42703': CHANGED,
-  '42804': CHANGED,
-  '42883': CHANGED,
-  '42P01': 'a table is missing: restore the database',
-  '42P05': POOLER,
-  '42P10': 'an index is missing: create pets_by_idempotency_key as in a new database',
-  '42P07': 'the tables are those of another program, name another database or schema',
-};
-
-/** Classes of rejected statements: unsupported features, invalid data, violated constraints, wrong SQL, limits, triggers. */
-const REJECTIONS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42', '44', '54', 'P0']);
-
-/** The codes of a statement that may succeed when it is repeated: serialization failure, deadlock. */
-const ROLLED_BACK: ReadonlySet<string> = new Set(['40001', '40P01']);
-
-/** The code of a row whose id another row has, or a value for which an administrator has made a unique index. */
-const TAKEN = '23505';
-
-/** The code of a server that can't be written to. */
-export const READ_ONLY = '25006';
-
-/** The code of an error of the server; empty for any other error. */
-function codeOf(failure: unknown): string {
-  return (failure instanceof pg.DatabaseError && failure.code) || '';
+/** What one failure means for the call, for others, and for the operator. */
+interface Meaning {
+  /** Codes of the server, or their classes (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+  readonly codes?: readonly string[];
+  /** What the port throws: `storage_unavailable`, or the failure itself, which shows a defect. */
+  readonly port: 'unavailable' | 'defect';
+  /** What becomes of the connection of the statement. The server may still work on an abandoned one. */
+  readonly connection: 'kept' | 'closed' | 'abandoned';
+  /** Both pools, with the connections of other calls. They are checked by asking what is missing. */
+  readonly pools: 'kept' | 'checked' | 'closed';
+  /** Whether the statement is sent again. */
+  readonly repeated: 'never' | 'at once' | 'after a pause';
+  /** Whether other records of the same statement may succeed without the one that fails. */
+  readonly isOfOne: boolean;
+  /** What the operator must change, before the message of the server. */
+  readonly advice?: string;
 }
 
-/** The kinds after which a connection is kept. */
-export const KEPT: ReadonlySet<string> = new Set(['rolled back', 'taken', 'rejection']);
+/** A failure of one statement. */
+const ALONE = { port: 'unavailable', connection: 'kept', pools: 'kept', repeated: 'never', isOfOne: false } as const;
+/** The next connection may not have it. */
+const CLOSED = { ...ALONE, connection: 'closed' } as const;
 
-/**
- * What a failure of a statement says, and what becomes of its connection and of the statement:
- *
- * | kind               | what happened                                                     | connection | statement   |
- * | ------------------ | ----------------------------------------------------------------- | ---------- | ----------- |
- * | `no response`      | an error of the driver or the network: it may still be worked on  | is lost    | fails       |
- * | `read-only`        | a proxy may lead the next connection to another server            | is closed  | is repeated |
- * | `rolled back`      | it may succeed if it is repeated                                  | is kept    | is repeated |
- * | `misconfiguration` | waiting does not help, the operator must change something         | is closed  | fails       |
- * | `taken`            | another row has its id: `insert` takes others                     | is kept    | fails       |
- * | `rejection`        | the server rejects it or its values, which is a defect            | is kept    | fails       |
- * | `other`            | another error of the server                                       | is closed  | fails       |
- */
-export function kindOf(failure: unknown) {
-  const code = codeOf(failure);
-  if (code === '') return 'no response';
-  if (code === READ_ONLY) return 'read-only';
-  if (ROLLED_BACK.has(code)) return 'rolled back';
-  if (code === TAKEN) return 'taken';
-  if (code in MISCONFIGURATIONS) return 'misconfiguration';
-  return REJECTIONS.has(code.slice(0, 2)) ? 'rejection' : 'other';
+/** The kinds of failures. Only tables that are not those of the open connections end the work of others. */
+const MEANINGS = {
+  // Errors of the driver and the network.
+  'no response': { ...ALONE, connection: 'abandoned' },
+  // A proxy may lead the next connection to another server.
+  'read-only': { ...CLOSED, codes: ['25006'], repeated: 'after a pause' },
+  // Serialization failure, deadlock.
+  'rolled back': { ...ALONE, codes: ['40001', '40P01'], repeated: 'at once' },
+  // A time limit of the session.
+  cancelled: { ...ALONE, codes: ['57014', '55P03'] },
+  // Another row has its id, or a value for which an administrator has made a unique index.
+  taken: { ...ALONE, codes: ['23505'], isOfOne: true },
+  // Unsupported features, invalid data, violated constraints, wrong SQL, limits, exceptions of triggers.
+  rejected: { ...ALONE, codes: ['0A', '21', '22', '23', '42', '44', '54', 'P0'], port: 'defect', isOfOne: true },
+  denied: { ...ALONE, codes: ['42501'], advice: TOO_FEW_PRIVILEGES },
+  // The statements are always the same, so the tables are not.
+  changed: {
+    ...{ ...ALONE, codes: ['42703', '42804', '42883', '42P01', '42P10'], pools: 'checked' },
+    advice: 'the tables are not as Animal Store has created them',
+  },
+  // The same codes, from a function that the statement has called.
+  'of a trigger': { ...ALONE, isOfOne: true, advice: 'a trigger or a function of an administrator fails, correct it' },
+  'another database': { ...ALONE, pools: 'closed' },
+  // Of a connection.
+  'shared session': { ...CLOSED, codes: ['08P01', '26000', '42P05'], advice: POOLER },
+  role: { ...CLOSED, codes: ['28000'], advice: 'the server rejects the role or its way of authentication' },
+  password: { ...CLOSED, codes: ['28P01'], advice: 'the server rejects the user or the password' },
+  'no database': { ...CLOSED, codes: ['3D000'], advice: 'the database does not exist: correct the URL, or create it' },
+  'no schema': {
+    ...{ ...CLOSED, codes: ['3F000'] },
+    advice: 'the schema in which tables are created does not exist, or the role may not use it',
+  },
+  'other tables': {
+    ...{ ...CLOSED, codes: ['42P07'] },
+    advice: 'tables of these names exist without animal_store: it is missing, or they are those of another program',
+  },
+  'no TLS': {
+    ...{ ...CLOSED, codes: ['The server does not support SSL connections'] },
+    advice: 'sslmode in the URL, or PGSSLMODE, asks for TLS',
+  },
+  other: CLOSED,
+} as const satisfies Record<string, Meaning>;
+
+type Kind = keyof typeof MEANINGS;
+
+const KINDS: ReadonlyMap<string, Kind> = new Map(
+  Object.entries<Meaning>(MEANINGS).flatMap(([kind, { codes = [] }]) => codes.map((code) => [code, kind as Kind])),
+);
+
+/** The tables are not those for which the connections were opened: nothing is written before new ones have checked them. */
+export class AnotherDatabase extends StorageMisconfigured {}
+
+export function kindOf(failure: unknown): Kind {
+  if (failure instanceof AnotherDatabase) return 'another database';
+  // That of a new connection.
+  if (DomainError.is(failure) && failure.cause instanceof AnotherDatabase) return 'another database';
+  if (!(failure instanceof pg.DatabaseError)) return KINDS.get((failure as Error)?.message) ?? 'no response';
+  const { code = '', where } = failure;
+  const kind = KINDS.get(code) ?? KINDS.get(code.slice(0, 2)) ?? 'other';
+  // The context of an error is that of functions and of the statements in them
+  // (https://www.postgresql.org/docs/current/protocol-error-fields.html).
+  return where !== undefined && (kind === 'changed' || kind === 'denied') ? 'of a trigger' : kind;
+}
+
+export const meaningOf = (failure: unknown): Meaning => MEANINGS[kindOf(failure)];
+
+/** The error of a server that can't be written to. */
+export function readOnly(message: string): pg.DatabaseError {
+  return Object.assign(new pg.DatabaseError(message, 0, 'error'), { code: MEANINGS['read-only'].codes[0] });
 }
 
 /**
@@ -78,20 +106,26 @@ export function kindOf(failure: unknown) {
  * and has no driver text.
  */
 export function toPortError(failure: unknown): unknown {
-  // These may quote rows, with names and idempotency keys.
-  if (failure instanceof pg.DatabaseError) Object.assign(failure, { detail: undefined, where: undefined });
   // A TypeError shows a defect: an argument is missing or has the wrong type.
-  if (DomainError.is(failure) || failure instanceof TypeError || kindOf(failure) === 'rejection') return failure;
-  return unavailable(causeOf(failure));
+  const isUnchanged = DomainError.is(failure) || failure instanceof TypeError || meaningOf(failure).port === 'defect';
+  return isUnchanged ? withoutRows(failure) : unavailable(causeOf(failure));
 }
+
+/** Some parts of an error of the server may quote rows, with names and idempotency keys. Of its context a function is kept. */
+function withoutRows(failure: unknown): unknown {
+  if (!(failure instanceof pg.DatabaseError)) return failure;
+  return Object.assign(failure, { detail: undefined, internalQuery: undefined, where: functionOf(failure) });
+}
+
+const functionOf = ({ where = '' }: { where?: string | undefined }) =>
+  /^PL.* function [\w."$]+\(.*?\)/m.exec(where)?.[0];
 
 /** The failure of a connection: a rejection is that of an option in the URL or a setting, not of a statement. */
 export function toConnectionError(failure: unknown): unknown {
-  const kind = kindOf(failure);
   // A proxy may lead the next connection to another server.
-  if (kind === 'read-only') return failure;
+  if (kindOf(failure) === 'read-only') return failure;
   const cause = causeOf(failure);
-  if (kind !== 'rejection') return unavailable(cause);
+  if (meaningOf(failure).port !== 'defect') return unavailable(cause);
   return unavailable(new StorageMisconfigured(`the server rejects the connection: ${cause.message}`, { cause }));
 }
 
@@ -101,9 +135,9 @@ function causeOf(failure: unknown): Error {
   // A server has several addresses, none of which accepts connections.
   const errors: readonly Error[] = failure instanceof AggregateError ? failure.errors : [failure as Error];
   const message = errors.map((error) => error.message).join(', ');
-  const code = (failure as { code?: unknown }).code;
-  const cause = Object.assign(new Error(message), { code });
-  const advice = MISCONFIGURATIONS[codeOf(failure) || message];
+  const cause = Object.assign(new Error(message), { code: (failure as { code?: unknown }).code });
+  const { advice } = meaningOf(failure);
   if (advice === undefined) return cause;
-  return new StorageMisconfigured(`${advice}: ${message}`, { cause });
+  const name = failure instanceof pg.DatabaseError && functionOf(failure);
+  return new StorageMisconfigured([advice, name, message].filter(Boolean).join(': '), { cause });
 }

@@ -1,9 +1,9 @@
 /** @module @animal-store/adapter-postgres */
 
 import { createStorage } from '@animal-store/adapter-kit';
-import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { archive } from './archive.ts';
-import { kindOf, toPortError } from './failures.ts';
+import { meaningOf, toPortError } from './failures.ts';
 import { keys } from './keys.ts';
 import { createOpening } from './open.ts';
 import { pets } from './pets.ts';
@@ -40,8 +40,8 @@ export function createPostgresStorage({ url, pool }: PostgresStorageOptions): St
   return createStorage({
     open: createOpening(server, poolSizes(pool?.max)),
     close: ({ end }) => end(),
-    // The pool replaces lost connections. After a change of the database nothing is written before it is checked again.
-    isLost: (failure) => StorageMisconfigured.is(failure) || kindOf(failure) === 'misconfiguration',
+    // The pools replace lost connections.
+    isLost: (failure) => meaningOf(failure).pools === 'closed',
     toPortError,
     ...{ pets, keys, archive },
     ready: ({ connection, deadline }) => connection.ready(deadline),

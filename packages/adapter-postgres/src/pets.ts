@@ -7,7 +7,7 @@ import {
   type PetSelection,
   unavailable,
 } from '@animal-store/domain/ports';
-import { kindOf } from './failures.ts';
+import { kindOf, meaningOf } from './failures.ts';
 import type { Pools } from './pools.ts';
 import {
   type Columns,
@@ -102,8 +102,7 @@ export function createPetBatches({ read, write }: Pools) {
     try {
       return await insert(rows, deadline);
     } catch (failure) {
-      const isOfOne = ['rejection', 'taken'].includes(kindOf(failure));
-      if (rows.length === 1 || !isOfOne) throw failure;
+      if (rows.length === 1 || !meaningOf(failure).isOfOne) throw failure;
       const ends = rows.map((row) => insert([row], deadline).catch((error: Error) => [error]));
       return (await Promise.all(ends)).flat();
     }

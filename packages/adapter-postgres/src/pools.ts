@@ -4,7 +4,7 @@ import { unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { createAbandoned } from './abandoned.ts';
 import { Client, types } from './client.ts';
-import { KEPT, kindOf, toConnectionError } from './failures.ts';
+import { AnotherDatabase, meaningOf, toConnectionError } from './failures.ts';
 import { startSession } from './session.ts';
 import type { Query, Statement } from './statements.ts';
 import type { ServerUrl } from './url.ts';
@@ -44,35 +44,35 @@ export function poolSizes(max = 5): { readonly read: number; readonly write: num
  * | event             | idle     | busy                                   | abandoned                       |
  * | ----------------- | -------- | -------------------------------------- | ------------------------------- |
  * | a statement       | → busy   | waits                                  | a write: see `createAbandoned`  |
- * | a response        |          | → idle or → closed: see `kindOf`       | is ignored                      |
+ * | a response        |          | → idle or → closed: see `meaningOf`       | is ignored                      |
  * | no response       | → closed | a read: → closed, a write: → abandoned |                                 |
  * | the age of 60 s   | → closed | → closed with the response             |                                 |
  * | `end`             | → closed | → closed, with the response or without | → closed                        |
  *
- * @param openDatabase Prepares and checks the database of each new connection.
+ * @param database `open` prepares and checks that of each new connection, `check` throws if it is no longer the same.
  * @throws DomainError `storage_unavailable` if no connection can be made.
  */
 export async function openPools(
   { config }: ServerUrl,
   sizes: ReturnType<typeof poolSizes>,
-  openDatabase: (client: pg.ClientBase) => Promise<void>,
+  database: Readonly<Record<'open' | 'check', (client: pg.ClientBase) => Promise<void>>>,
 ) {
   /** The processes of connections on the server. */
   const processIds = new WeakMap<pg.ClientBase, number>();
   /** Since pg 8.20 the pool waits for it (https://node-postgres.com/apis/pool). */
   async function onConnect(client: pg.ClientBase): Promise<void> {
     processIds.set(client, await startSession(client));
-    await openDatabase(client);
+    await database.open(client);
   }
   const readers = createPool({ ...config, onConnect, max: sizes.read });
   const writers = createPool({ ...config, onConnect, max: sizes.write });
 
-  const read = queryOn(readers, (client) => {
+  const read = queryOn(readers, database.check, (client) => {
     closeIdle(readers, writers);
     client.release(true);
   });
   const abandoned = createAbandoned(read);
-  const writeOnce = queryOn(writers, async (client) => {
+  const writeOnce = queryOn(writers, database.check, async (client) => {
     // Before `closeIdle`: it asks the server on an idle connection, because there may be no time for opening one.
     const added = abandoned.add(client, processIds.get(client));
     closeIdle(readers, writers);
@@ -114,11 +114,16 @@ function createPool(config: pg.PoolConfig): pg.Pool {
 }
 
 /**
- * Runs statements on connections of a pool. A failure decides what becomes of the connection and the statement: see `kindOf`.
+ * Runs statements on connections of a pool. A failure decides what becomes of the connection and the statement: see `meaningOf`.
  *
+ * @param check Throws AnotherDatabase if a statement has failed because of that.
  * @param onNoResponse Takes the connection. Its error, if any, replaces that of the statement.
  */
-function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown): Query {
+function queryOn(
+  pool: pg.Pool,
+  check: (client: pg.PoolClient) => Promise<void>,
+  onNoResponse: (client: pg.PoolClient) => unknown,
+): Query {
   async function run(statement: Statement, values: readonly unknown[], deadline: number) {
     const client = await connect(pool);
     if (performance.now() > deadline) {
@@ -130,10 +135,11 @@ function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown
       client.release();
       return rows[0]?.[0] ?? null;
     } catch (failure) {
-      const kind = kindOf(failure);
-      if (kind === 'no response') await onNoResponse(client);
-      else client.release(!KEPT.has(kind));
-      throw failure;
+      const { connection, pools } = meaningOf(failure);
+      const found = pools === 'checked' ? await check(client).catch((error: Error) => error) : undefined;
+      if (connection === 'abandoned') await onNoResponse(client);
+      else client.release(connection === 'closed' || found !== undefined);
+      throw found instanceof AnotherDatabase ? found : failure;
     }
   }
   return (statement, values, deadline) => repeated(deadline, () => run(statement, values, deadline));
@@ -142,17 +148,17 @@ function queryOn(pool: pg.Pool, onNoResponse: (client: pg.PoolClient) => unknown
 const connect = (pool: pg.Pool): Promise<pg.PoolClient> =>
   pool.connect().catch((failure) => Promise.reject(toConnectionError(failure)));
 
-/** Tries again if that may help: see `kindOf`. */
+/** Tries again if that may help: see `meaningOf`. */
 async function repeated<T>(deadline: number, attempt: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried += 1) {
     try {
       return await attempt();
     } catch (failure) {
-      const kind = kindOf(failure);
-      const isRepeated = kind === 'read-only' || (kind === 'rolled back' && tried < MAX_TRIES);
+      const { repeated } = meaningOf(failure);
+      const isRepeated = repeated === 'after a pause' || (repeated === 'at once' && tried < MAX_TRIES);
       // Later the caller would get a timeout instead of the failure.
       if (!isRepeated || performance.now() > deadline - 2 * BUDGET.rest) throw failure;
-      if (kind === 'read-only') await sleep(TIME_LIMITS.pause);
+      if (repeated === 'after a pause') await sleep(TIME_LIMITS.pause);
     }
   }
 }

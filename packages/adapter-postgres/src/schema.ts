@@ -1,7 +1,7 @@
 import { BUDGET, otherDatabase } from '@animal-store/adapter-kit';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
-import { TOO_FEW_PRIVILEGES } from './failures.ts';
+import { AnotherDatabase, meaningOf, TOO_FEW_PRIVILEGES } from './failures.ts';
 import type { Pools } from './pools.ts';
 import { statement } from './statements.ts';
 
@@ -88,58 +88,119 @@ const MISSING_PRIVILEGES = statement(`SELECT string_agg(name, ', ') FROM (VALUES
 
 const INDEXES = '{pets_pkey,pets_by_status,pets_by_idempotency_key,api_keys_pkey,api_keys_digest_key}';
 
-/** Fails if a table or a column is missing, or if rows are hidden. */
-const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FROM created_at)::text,
-    'errors', ARRAY(SELECT 'an index is missing: create ' || name || ' as in a new database'
-      FROM unnest('${INDEXES}'::text[]) AS name
-      WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)),
-    'pets', (SELECT num_nulls(id, name, category_id, status, created_at, idempotency_holder, idempotency_key,
-      idempotency_fingerprint) FROM pets LIMIT 0),
-    'keys', (SELECT num_nulls(id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at)
-      FROM api_keys LIMIT 0))
-  FROM animal_store WHERE only_row`;
+/** The columns that the statements need. */
+const TABLES = {
+  pets: 'id, name, category_id, status, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint',
+  api_keys: 'id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at',
+  animal_store: 'only_row, format, created_at',
+};
 
-interface State {
-  readonly format: number;
+/** The database to which the connections of this process lead. */
+export interface Known {
   /** Tells this database from another one at the same address. */
   readonly id: string;
-  /** Lines about missing indexes. */
-  readonly errors: readonly string[];
+  /** The OID of each table, by which a renamed one is found. */
+  readonly oids: Readonly<Record<keyof typeof TABLES, string>>;
 }
+
+interface State extends Known {
+  readonly format: number;
+  /** Lines about indexes; missing if nobody asks. */
+  readonly errors?: readonly string[];
+}
+
+const stateWith = (...more: readonly string[]) => `SELECT json_build_object('format', format,
+    'id', extract(epoch FROM created_at)::text,
+    'oids', json_build_object(${Object.keys(TABLES).map((name) => `'${name}', '${name}'::regclass::oid::text`)})
+    ${more.map((member) => `, ${member}`).join('')})
+  FROM animal_store WHERE only_row`;
+
+/** Fails if a table is missing. */
+const IDENTITY = stateWith();
+
+/** Fails if a column is missing, too, or if rows are hidden. */
+const STATE = stateWith(
+  `'errors', ARRAY(SELECT CASE WHEN to_regclass(name) IS NULL THEN
+      'an index is missing: create ' || name || ' as in a new database' ELSE 'an index is invalid: REINDEX ' || name END
+    FROM unnest('${INDEXES}'::text[]) AS name
+    WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid))`,
+  ...Object.entries(TABLES).map(([name, columns]) => `'${name}', (SELECT num_nulls(${columns}) FROM ${name} LIMIT 0)`),
+);
 
 /** A read-only server rejects it, its commit waits for synchronous standbys, and processes don't wait for each other. */
 const LOCK_STATE = statement(`${STATE} FOR KEY SHARE`);
 
+/** Lines about missing tables and columns, for the OIDs of the known tables; null if none is missing. */
+const MISSING = statement(`SELECT string_agg(DISTINCT
+    CASE WHEN to_regclass(expected.name) IS NOT NULL THEN 'the column ' || member || ' of ' || expected.name || ' is missing'
+      ELSE 'the table ' || expected.name || coalesce(' is now ' || now.name, ' is missing') END
+    || ': undo the change' || CASE WHEN to_regclass(expected.name) IS NULL AND now.name IS NULL THEN ', or restore a backup' ELSE ''
+    END, '; ')
+  FROM (VALUES ${Object.entries(TABLES).map(([name, columns]) => `('${name}', '{${columns}}'::name[])`)})
+      AS expected (name, columns)
+    CROSS JOIN unnest(columns) AS member
+    LEFT JOIN LATERAL (SELECT nspname || '.' || relname || ', which search_path and the privileges must lead to' AS name
+      FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+      WHERE pg_class.oid = ($1::json ->> expected.name)::oid) AS now ON true
+  WHERE NOT EXISTS (SELECT FROM pg_attribute
+    WHERE attrelid = to_regclass(expected.name) AND attname = member AND NOT attisdropped)
+    -- A new database lacks all of them.
+    AND (to_regclass('animal_store') IS NOT NULL OR $1::json ->> 'animal_store' IS NOT NULL)`);
+
+/**
+ * Checks that the tables are those of the known database: a statement has failed as if they were not.
+ *
+ * @throws AnotherDatabase if a table or a column is missing.
+ */
+export async function checkTables(client: pg.ClientBase, known: Known | null): Promise<void> {
+  const { text } = MISSING;
+  const query = { text, values: [JSON.stringify(known?.oids ?? {})], query_timeout: BUDGET.rest } as const;
+  const { rows } = await client.query<{ string_agg: string | null }>(query);
+  const lines = rows[0]?.string_agg;
+  if (lines) throw new AnotherDatabase(lines);
+}
+
 /** Throws StorageMisconfigured also if the role lacks a privilege that a service needs. Other programs may do with fewer. */
-export async function checkReady({ read, write }: Pools, known: string | null, deadline: number): Promise<void> {
+export async function checkReady({ read, write }: Pools, known: Known | null, deadline: number): Promise<void> {
   const missing = await read<string | null>(MISSING_PRIVILEGES, [], deadline);
   if (missing !== null) throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${missing}`);
   checkState(await write<State | null>(LOCK_STATE, [], deadline), known);
 }
 
 /**
- * Returns the id of the database.
+ * Returns the database.
  *
- * @param known The id of the database that this process has used; null if it has used none.
- * @throws StorageMisconfigured if the database has lost its state or an index, has another format, or is not the known one.
+ * @param known The database that this process has used; null if it has used none.
+ * @throws AnotherDatabase if it has lost its state, has another format, or is not the known one.
+ * @throws StorageMisconfigured if it has lost an index.
  */
-function checkState(state: State | null, known: string | null): string {
-  if (state === null) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
-  checkFormat('the database', state.format, FORMAT);
-  if (known !== null && state.id !== known) throw otherDatabase();
-  if (state.errors.length > 0) throw new StorageMisconfigured(state.errors.join('; '));
-  return state.id;
+function checkState(state: State | null, known: Known | null): Known {
+  if (state === null) throw new AnotherDatabase('the table animal_store has no row: restore that row from a backup');
+  try {
+    checkFormat('the database', state.format, FORMAT);
+    if (known !== null && state.id !== known.id) throw otherDatabase();
+  } catch (cause) {
+    throw new AnotherDatabase((cause as Error).message, { cause });
+  }
+  if (state.errors?.length) throw new StorageMisconfigured(state.errors.join('; '));
+  return state;
 }
 
 /**
- * Creates the tables, unless it is known to which database connections lead. Returns the id of the database.
+ * Creates the tables, unless it is known to which database connections lead: then only that is checked, so that a connection
+ * can replace another one. Returns the database.
  *
- * @throws StorageMisconfigured if the database is not the known one, or has another format.
+ * @throws AnotherDatabase if the database is not the known one, or has another format.
  */
-export async function openSchema(client: pg.ClientBase, known: string | null): Promise<string> {
+export async function openSchema(client: pg.ClientBase, known: Known | null): Promise<Known> {
   // Several statements in one text are one transaction.
   const create = `SET LOCAL statement_timeout = ${BUDGET.connect}; ${CREATE_TABLES}; ${STATE}`;
-  const query = { text: known === null ? create : STATE, rowMode: 'array', query_timeout: BUDGET.connect } as const;
-  const results = [await client.query(query)].flat();
-  return checkState(results.at(-1)?.rows[0]?.[0] ?? null, known);
+  const query = { text: known === null ? create : IDENTITY, rowMode: 'array', query_timeout: BUDGET.connect } as const;
+  try {
+    const results = [await client.query(query)].flat();
+    return checkState(results.at(-1)?.rows[0]?.[0] ?? null, known);
+  } catch (failure) {
+    if (meaningOf(failure).pools === 'checked') await checkTables(client, known);
+    throw failure;
+  }
 }

@@ -1,7 +1,7 @@
 import { BUDGET } from '@animal-store/adapter-kit';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
-import pg from 'pg';
-import { POOLER, READ_ONLY } from './failures.ts';
+import type pg from 'pg';
+import { POOLER, readOnly } from './failures.ts';
 
 /**
  * The settings of every connection, whatever the URL, the role or the database says. The limit of a statement, which includes
@@ -35,9 +35,6 @@ export async function startSession(client: pg.ClientBase): Promise<number> {
     throw new StorageMisconfigured(`the database has the encoding ${encoding}: create one with the encoding UTF8`);
   }
   // A standby may not have every acknowledged pet yet.
-  if (isReadOnly) {
-    const failure = new pg.DatabaseError('the server is read-only: a standby, or set to read-only', 0, 'error');
-    throw Object.assign(failure, { code: READ_ONLY });
-  }
+  if (isReadOnly) throw readOnly('the server is read-only: a standby, or set to read-only');
   return pid;
 }

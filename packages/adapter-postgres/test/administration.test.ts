@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import { added, apiKey, everyKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import { failureOf } from '@animal-store/test-kit/failures';
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import {
   describeWithPostgres,
   freshDatabase,
@@ -87,50 +87,86 @@ describeWithPostgres('the privileges of docs/storage-postgres.md', () => {
 
 const TABLES = ['pets', 'api_keys', 'animal_store'];
 
-/** A change, what undoes it, and what the operator reads about every call meanwhile. */
-type Change = [change: string, undo: string, line: RegExp];
+const CALLS = ['add', 'find', 'list'] as const;
+
+/**
+ * A change, what undoes it, what the operator reads of `ready`, and the calls that a running storage can't serve meanwhile. A
+ * storage that is opened serves none.
+ */
+type Change = [change: string, undo: string, line: RegExp, failing: readonly (typeof CALLS)[number][]];
 
 const INDEXES = 'pets_pkey pets_by_status pets_by_idempotency_key api_keys_pkey api_keys_digest_key';
+
+/** The line about a table or a column that is missing. */
+const isMissing = (what: string, advice = 'undo the change') => new RegExp(`^the ${what}: ${advice}$`);
 
 describeWithPostgres('a change by an administrator', () => {
   test.each<Change>([
     ...TABLES.map((table): Change => {
       const line = new RegExp(`^the role has too few .* row-level security policy for table "${table}"$`);
       const change = `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`;
-      return [change, change.replace('ENABLE', 'DISABLE'), line];
+      return [change, change.replace('ENABLE', 'DISABLE'), line, table === 'pets' ? CALLS : []];
     }),
     [
       'CREATE TABLE kept AS TABLE animal_store; DELETE FROM animal_store',
       'INSERT INTO animal_store TABLE kept',
-      /^the table animal_store has no row: restore the database$/,
+      /^the table animal_store has no row: restore that row from a backup$/,
+      CALLS,
     ],
     [
       'ALTER TABLE pets RENAME COLUMN status TO state',
       'ALTER TABLE pets RENAME COLUMN state TO status',
-      /^the tables are not as Animal Store has created them: .*"status" does not exist$/,
+      isMissing('column status of pets is missing'),
+      CALLS,
     ],
     ...INDEXES.split(' ').map(
       (index): Change => [
         `ALTER INDEX ${index} RENAME TO away`,
         `ALTER INDEX away RENAME TO ${index}`,
         new RegExp(`^an index is missing: create ${index} as in a new database$`),
+        [],
       ],
     ),
-  ])('makes a service not ready until it is undone: %s', async (change, undo, line) => {
+  ])('makes a service not ready until it is undone: %s', async (change, undo, line, failing) => {
     const { url, own } = await limited();
     const storage = openStorage(own);
     const pet = await added(storage.pets, rex({ status: 'sold' }), idempotencyOf(rex({ status: 'sold' }), 'k'));
     await sql(change, url);
-    for (const { pets, ready } of [storage, openStorage(own)]) {
+    for (const [{ pets, ready }, expected] of [[storage, failing] as const, [openStorage(own), CALLS] as const]) {
+      expect(await lineOf(ready)).toMatch(line);
       const list = () => pets.list({ after: 0n, limit: 1 });
-      for (const call of [ready, () => added(pets), () => pets.find(pet.id), list]) {
-        expect(await lineOf(call)).toMatch(line);
+      const calls = { add: () => added(pets), find: () => pets.find(pet.id), list };
+      for (const name of CALLS) {
+        const failure = await failureOf(calls[name]);
+        if (expected.includes(name)) expect(misconfigurationOf(failure), name).toMatch(line);
+        else expect(failure, name).toBeNull();
       }
     }
     await sql(undo, url);
     expect(await failureOf(storage.ready)).toBeNull();
     expect(await storage.pets.find(pet.id)).toEqual(pet);
     expect(await added(storage.pets)).toMatchObject(rex());
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['ALTER TABLE pets RENAME TO away', 'ALTER TABLE away RENAME TO pets', /^the table pets is now \w+\.away, which /],
+    [
+      'REVOKE USAGE ON SCHEMA s FROM r',
+      'GRANT USAGE ON SCHEMA s TO r',
+      /^the table animal_store is now \w+\.animal_store, /,
+    ],
+  ])('is no reason to restore what is still there: %s', async (change, undo, line) => {
+    const { url, own, role } = await limited();
+    const { pets, ready } = openStorage(own);
+    await ready();
+    const named = (text: string) => text.replace('SCHEMA s', `SCHEMA ${schemaOf(url)}`).replace(/r$/, role);
+    await sql(named(change), url);
+    for (const call of [ready, () => added(pets)]) {
+      expect(await lineOf(call)).toMatch(line);
+      expect(await lineOf(call)).not.toMatch(/restore|create|delete/);
+    }
+    await sql(named(undo), url);
+    expect(await failureOf(ready)).toBeNull();
   });
 
   test.each([

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { added, apiKey, proxied, rex } from '@animal-store/adapter-contract';
-import { failureOf } from '@animal-store/test-kit/failures';
+import type { Storage } from '@animal-store/domain/ports';
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, lockTables, serverUrl, sql } from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import type { PostgresStorageOptions } from '../src/index.ts';
@@ -114,18 +115,70 @@ describeWithPostgres('the pool', () => {
     expect(await failureOf(ready)).toBeNull();
   });
 
-  test('keeps a connection whose statement the server has rejected', async () => {
-    const url = `${freshDatabase()}&application_name=rejecting`;
-    const { pets } = openStorage(url);
-    const connections = () => sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'rejecting' ORDER BY pid");
-    await added(pets);
-    const before = await connections();
-    const tooLong = rex({ name: 'x'.repeat(201) });
-    for (let index = 0; index < 5; index += 1) {
-      await expect(added(pets, tooLong)).rejects.toMatchObject({ constraint: 'pets_name_length' });
-    }
-    expect(await connections()).toEqual(before);
-  });
+  /** A trigger of somebody else that fails for each new pet whose name is not Max. */
+  const trigger = (body: string) =>
+    `CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.name <> 'Max' THEN ${body}; END IF; RETURN NEW; END $$;
+    CREATE TRIGGER broken BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION broken()`;
+  const failsIn = (reason: string) =>
+    new RegExp(
+      `^a trigger or a function of an administrator fails, correct it: PL/pgSQL function broken\\(\\): ${reason}`,
+    );
+  const tooFew = (rest: string) => new RegExp(`^the role has too few privileges: ${rest}$`);
+
+  test.each<[string, (storage: Storage) => Promise<unknown>, line: RegExp | null, ofReady: RegExp | null]>([
+    ['', ({ pets }) => pets.add(rex({ name: 'x'.repeat(201) })), null, null],
+    [
+      'REVOKE INSERT ON pets FROM r',
+      ({ pets }) => added(pets),
+      tooFew('permission denied for table pets'),
+      tooFew('it lacks INSERT on pets'),
+    ],
+    [
+      'REVOKE UPDATE ON api_keys FROM r',
+      ({ keys }) => keys.recordUse('0'.repeat(16), 1),
+      tooFew('permission denied for table api_keys'),
+      tooFew('it lacks UPDATE on api_keys'),
+    ],
+    [trigger('DELETE FROM nowhere'), ({ pets }) => added(pets), failsIn('relation "nowhere" does not exist'), null],
+    [trigger('NEW.id = NEW.nothing'), ({ pets }) => added(pets), failsIn('record "new" has no field "nothing"'), null],
+    [trigger('PERFORM nothing()'), ({ pets }) => added(pets), failsIn('function nothing\\(\\) does not exist'), null],
+    [trigger('DELETE FROM pg_authid'), ({ pets }) => added(pets), failsIn('permission denied for .*'), null],
+    [
+      'ALTER TABLE pets DROP CONSTRAINT pets_known_status, ALTER status TYPE integer USING 1',
+      ({ pets }) => added(pets),
+      /^the tables are not as Animal Store has created them: column "status" is of type integer/,
+      null,
+    ],
+  ])(
+    'keeps its connections, and those of others, if a statement fails alone: %s',
+    async (change, call, line, ofReady) => {
+      const { url, role } = await asOwner(freshDatabase());
+      const storage = openStorage(url);
+      await untilReady(storage.ready);
+      const pet = await added(storage.pets);
+      const all = () => [
+        storage.pets.find(pet.id),
+        storage.keys.list({ after: '', limit: 1 }),
+        failureOf(storage.ready),
+      ];
+      await Promise.all([...all(), ...all()]);
+      const connections = () => sql(`SELECT pid FROM pg_stat_activity WHERE usename = '${role}' ORDER BY pid`);
+      const before = await connections();
+      await sql(change.replace(/ r$/, ` ${role}`), url);
+      for (let index = 0; index < 5; index += 1) {
+        const isPossible = change.includes('TRIGGER') ? added(storage.pets, rex({ name: 'Max' })) : null;
+        const [failure, failureOfReady] = await Promise.all([() => call(storage), storage.ready].map(failureOf));
+        if (line === null) expect(failure).toMatchObject({ constraint: 'pets_name_length' });
+        else expect(misconfigurationOf(failure)).toMatch(line);
+        if (ofReady === null) expect(failureOfReady).toBeNull();
+        else expect(misconfigurationOf(failureOfReady)).toMatch(ofReady);
+        if (isPossible !== null) expect(await isPossible).toMatchObject({ name: 'Max' });
+        await storage.pets.find(pet.id);
+      }
+      expect(await connections()).toEqual(expect.arrayContaining([...before]));
+    },
+  );
 
   test.each([
     ['40001', 0.3],

@@ -19,7 +19,7 @@ const locks = new Map<string, () => Promise<void>>();
 
 /** A table that an administrator renames. */
 const renamed = (name: string): Loss<ProxiedPlace> => ({
-  line: /^a table is missing: restore the database: /,
+  line: /^the table \w+ is now \w+\.away, which /,
   begin: async ({ url }) => void (await sql(`ALTER TABLE ${name} RENAME TO away`, url)),
   end: async ({ url }) => void (await sql(`ALTER TABLE away RENAME TO ${name}`, url)),
 });

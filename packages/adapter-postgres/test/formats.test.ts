@@ -45,7 +45,9 @@ describeWithPostgres('the stored format', () => {
   test('is not created beside tables of another program', async () => {
     const { url } = await freshStorage();
     await sql('DROP TABLE animal_store', url);
-    expect(await lineOf(openStorage(url).ready)).toMatch(/^the tables are those of another program, .*exists$/);
+    expect(await lineOf(openStorage(url).ready)).toMatch(
+      /^tables of these names exist without animal_store: .*exists$/,
+    );
   });
 
   test('can be 1: old data is unchanged, and new data can be added', async () => {
@@ -89,7 +91,7 @@ describeWithPostgres('a database that comes back empty', () => {
     // Dropping a database closes its connections.
     await sql('DROP TABLE pets, api_keys, animal_store', url);
     await closeConnections('emptied');
-    const missing = expect.stringMatching(/^a table is missing: restore the database: /);
+    const missing = expect.stringMatching(/^the table animal_store is missing: undo the change, or restore a backup; /);
     // The first calls may still find a connection that was just closed.
     await expect.poll(misconfigurations).toEqual(Array(3).fill(missing));
 

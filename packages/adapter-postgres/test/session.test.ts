@@ -73,7 +73,12 @@ describeWithPostgres('search_path', () => {
 
 describeWithPostgres('the operator gets one line about', () => {
   test.each<[string, string | RegExp, string, RegExp]>([
-    ['a missing database', '/animals', '/nowhere', /^the database does not exist: create it: database "nowhere"/],
+    [
+      'a missing database',
+      '/animals',
+      '/nowhere',
+      /^the database does not exist: correct the URL, or create it: database "nowhere"/,
+    ],
     ['a missing schema', /test_\w+/, 'nowhere', /^the schema in which tables are created does not exist, or /],
     ['a wrong user', /\/\/[^@]*@/, '//nobody:secret@', /^the server rejects the user or the password: (?!.*secret)/],
     [
