@@ -54,8 +54,9 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   const { configuration, developmentKey } = withDevelopmentKey(given);
   const build = readVersion(process.env);
   const output = standardOutput();
+  const isTerminal = isatty(1);
   // A stream of pino-pretty waits for a terminal that does not read.
-  const format = isatty(1) ? (await import('pino-pretty')).prettyFactory({ ignore: 'pid,hostname' }) : null;
+  const format = isTerminal ? (await import('pino-pretty')).prettyFactory({ ignore: 'pid,hostname' }) : null;
   const formatted = format === null ? output : { write: (line: string) => output.write(format(line)) };
   const log = createLog(configuration.LOG_LEVEL, formatted);
   const { storage, description, warnings } = await openStorage(configuration.storage);
@@ -119,7 +120,8 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   }
   const url = originOf(server) + configuration.BASE_PATH;
   if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...build }, 'listening');
-  else output.write(welcome({ url, key: developmentKey, storage: description, version: build.version }));
+  if (developmentKey !== null || (isTerminal && !configuration.production))
+    output.write(welcome({ url, key: developmentKey, storage: description, version: build.version }));
   output.flush();
   phase = 'serving';
 }

@@ -42,6 +42,24 @@ describe('a start', () => {
     expect((await (await running.listens()).call('GET', '/v1/pets', { key })).status).toBe(200);
   });
 
+  test('shows a terminal what to call and to look at if keys are configured, too', async () => {
+    const terminal = freshFile(
+      'terminal.mjs',
+      `import { syncBuiltinESMExports } from 'node:module';
+       import tty from 'node:tty';
+       tty.isatty = () => true;
+       syncBuiltinESMExports();`,
+    );
+    const { says, listens, output } = startProcess({ API_KEYS: KEY, NODE_OPTIONS: `--import=${terminal}` });
+    const { port } = await listens();
+    const [, docs = ''] = await says(/in a browser: (\S+)/);
+    expect((await fetch(docs)).status).toBe(200);
+    expect(output.out).toMatch(
+      new RegExp(`listening.*"Authorization: Bearer \\$API_KEY".*127\\.0\\.0\\.1:${port}/v1/pets`, 's'),
+    );
+    expect(output.out).not.toContain(KEY);
+  });
+
   test('prints lines of JSON without a key if keys are configured', async () => {
     const { listens, logged, output } = startProcess({ ...PRODUCTION, REVISION: '0a1b2c3' });
     const { port } = await listens();
