@@ -1,111 +1,256 @@
 import { readFileSync } from 'node:fs';
-import { DomainError } from '@animal-store/domain';
 import { freshFile } from '@animal-store/test-kit/fresh-folder';
-import { describe, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { parse } from 'yaml';
-import { failingStorage, KEY, startService } from '../../../apps/http/test/service.ts';
-import { MONITORING, promtool } from './programs.ts';
+import { MONITORING, promtool, readMetrics } from './programs.ts';
 
 const FILE = new URL('alerts.yaml', MONITORING);
-const text = readFileSync(FILE, 'utf8');
-const alerts: { alert: string; labels: { severity: string } }[] = parse(text).groups[0].rules;
+const alerts: string[] = parse(readFileSync(FILE, 'utf8')).groups[0].rules.map((rule: { alert: string }) => rule.alert);
 
 /** Seconds between two scrapes, as scrape.yaml says. */
 const INTERVAL = 15;
+const MINUTE = 60;
 
-const METRIC = new Set(text.match(/\b(?:http|storage|internal|log|nodejs|process)_\w+/g));
+/** The value of a series at a time in seconds; undefined if the instance has none. */
+type Values = (time: number) => number | undefined;
 
-/** The values of the metrics of the alerts, by series. */
-type Scrape = ReadonlyMap<string, number>;
+const constant = (value: number) => () => value;
+/** 1 from one time to another, otherwise 0. */
+const during = (from: number, to: number) => (time: number) => Number(time >= from && time < to);
+/** A counter that begins at 0 and grows by this much a scrape from one time to another. */
+const growing = (rate: number, from = 0, to = Number.POSITIVE_INFINITY) => {
+  return (time: number) => (rate * Math.max(0, Math.min(time, to) - from)) / INTERVAL;
+};
 
-/** The instance does not respond. */
-const DOWN: Scrape = new Map();
+const READS = 'http_request_duration_seconds_count{method="GET",route="/v1/pets",status="200"}';
+/** The buckets of durations up to half a second, and of all, which are at most a second. */
+const buckets = (metric: string, labels: string, fast: Values, all: Values): Readonly<Record<string, Values>> => ({
+  [`${metric}_bucket{le="0.5",${labels}}`]: fast,
+  [`${metric}_bucket{le="1",${labels}}`]: all,
+  [`${metric}_bucket{le="+Inf",${labels}}`]: all,
+});
+const requests = (method: string, fast: Values, all: Values) =>
+  buckets(
+    'http_request_duration_seconds',
+    `method="${method}",route="/v1/pets",status="${method === 'GET' ? 200 : 201}"`,
+    fast,
+    all,
+  );
+const creations = (fast: Values, all: Values) =>
+  buckets('storage_call_duration_seconds', 'operation="pets.add",outcome="ok"', fast, all);
 
-/** What Prometheus gets from an instance, in time that passes as fast as its service responds. */
-function monitor() {
-  const { storage, failure } = failingStorage();
-  /** null: there is no instance to scrape. */
-  const scrapes: (Scrape | null)[] = [];
-  let service: Awaited<ReturnType<typeof startService>> | null = null;
-  let startedAt = 0;
+/** What an instance exports that has been started an hour ago and serves requests. */
+const HEALTHY: Readonly<Record<string, Values>> = {
+  process_start_time_seconds: constant(-60 * MINUTE),
+  storage_up: constant(1),
+  internal_errors_total: constant(0),
+  log_lines_dropped_total: constant(0),
+  nodejs_eventloop_lag_p99_seconds: constant(0.01),
+  'storage_call_failures_total{operation="pets.page",outcome="unavailable"}': constant(0),
+  [READS]: growing(50),
+  ...requests('GET', growing(50), growing(50)),
+  ...creations(growing(50), growing(50)),
+};
 
-  async function scrape(adjust: Adjust): Promise<Scrape> {
-    if (service === null) return DOWN;
-    const { text: metrics } = await service.call('GET', '/metrics', { key: null });
-    const samples = Array.from(
-      metrics.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm),
-      ([, name = '', labels = '', value]) => {
-        const series = `${name}{job="animal-store",instance="a"${labels && `,${labels}`}}`;
-        const real = name === 'process_start_time_seconds' ? startedAt : Number(value);
-        return { name, series, value: adjust(series, real, scrapes.length) };
-      },
-    );
-    return new Map(samples.filter(({ name }) => METRIC.has(name)).map(({ series, value }) => [series, value]));
-  }
+const UNAVAILABLE = READS.replace('200', '503');
+const FAILURES = 'storage_call_failures_total{operation="pets.page",outcome="unavailable"}';
 
-  /** Lists pets, and returns the statuses. */
-  const read = (count: number, key: string | null = KEY) =>
-    Promise.all(Array.from({ length: count }, () => service?.call('GET', '/v1/pets', { key }))).then((all) =>
-      all.map((response) => response?.status),
-    );
+/** When everything begins. */
+const AT = 20 * MINUTE;
 
-  return {
-    /** With an error the calls of the storage fail. */
-    failure,
-    read,
-    /** Starts the instance now, or this many seconds ago. */
-    async start(age = 0) {
-      startedAt = scrapes.length * INTERVAL - age;
-      service = await startService({}, { storage });
-      await service.add({ name: 'Rex', categoryId: 1 });
-    },
-    async stop() {
-      await service?.stop();
-      service = null;
-    },
-    /** Lets time pass. Before each scrape some pets are listed. */
-    async pass(
-      seconds: number,
-      { requests = 0, adjust = (_, value) => value }: { requests?: number; adjust?: Adjust } = {},
-    ) {
-      for (let passed = 0; passed < seconds; passed += INTERVAL) {
-        await read(requests);
-        scrapes.push(await scrape(adjust));
-      }
-    },
-    /** Lets time pass while Prometheus has no target. */
-    forget(seconds: number) {
-      for (let passed = 0; passed < seconds; passed += INTERVAL) scrapes.push(null);
-    },
-    /** The seconds since the first scrape. */
-    now: () => (scrapes.length - 1) * INTERVAL,
-    /** When each alert fires, from its first to its last second. Alerts that do not fire are missing. */
-    firing: () => evaluate(scrapes),
-  };
+const outage = (seconds: number): Readonly<Record<string, Values>> => ({
+  storage_up: (time) => 1 - during(AT, AT + seconds)(time),
+  [READS]: (time) => growing(50)(time) - growing(50, AT, AT + seconds)(time),
+  [UNAVAILABLE]: growing(50, AT, AT + seconds),
+  [FAILURES]: growing(50, AT, AT + seconds),
+});
+
+/** Of the requests 1 in 5 is slow for a time. */
+const slow = (seconds = Number.POSITIVE_INFINITY): Values => {
+  return (time) => growing(40)(time) + growing(10, AT, AT + seconds)(time);
+};
+
+/** Starts at these times. */
+const starts = (...times: number[]): Values => {
+  return (time) => times.findLast((start) => start <= time) ?? -60 * MINUTE;
+};
+
+const everyHalfMinute = Array.from({ length: 20 }, (_, index) => AT + index * 30);
+const deployments = [0, 5, 10].map((minutes) => AT + minutes * MINUTE);
+
+interface Defect {
+  readonly what: string;
+  /** What differs from a healthy instance. */
+  readonly values?: Readonly<Record<string, Values>>;
+  /** When it does not respond. */
+  readonly down?: (time: number) => boolean;
+  /** When Prometheus has no target. */
+  readonly gone?: (time: number) => boolean;
+  /** From when until when alerts fire: none other does. */
+  readonly fires?: Readonly<Record<string, readonly [number, number]>>;
 }
 
-/** Changes the value of a series that the service has, in the scrape with this number. */
-type Adjust = (series: string, value: number, step: number) => number;
+const END = 60 * MINUTE;
 
-/** Evaluates the rules at each scrape, with Prometheus' tool. */
-function evaluate(scrapes: readonly (Scrape | null)[]): Record<string, [number, number]> {
-  const names = new Set(scrapes.flatMap((scrape) => [...(scrape?.keys() ?? [])]));
-  const values = (name: string) => {
-    let isPresent = false;
-    return scrapes.map((scrape) => {
-      const value = scrape?.get(name);
-      const shown = value ?? (isPresent ? 'stale' : '_');
-      isPresent = value !== undefined;
-      return shown;
-    });
-  };
-  const series = [...names].map((name) => ({ series: name, values: values(name).join(' ') }));
-  const up = scrapes.map((scrape) => (scrape === null ? 'stale' : Number(scrape !== DOWN))).join(' ');
-  const none = scrapes.flatMap((_, index) =>
-    alerts.map(({ alert }) => ({ eval_time: `${index * INTERVAL}s`, alertname: alert, exp_alerts: [] })),
+const DEFECTS: readonly Defect[] = [
+  { what: 'is healthy' },
+  {
+    what: 'gets no requests',
+    values: { [READS]: constant(7), ...requests('GET', constant(7), constant(7)) },
+  },
+  {
+    what: 'had defects, dropped lines and failing calls before Prometheus was started',
+    values: { internal_errors_total: constant(9), log_lines_dropped_total: constant(9), [FAILURES]: constant(9) },
+  },
+  {
+    what: 'has its first defect',
+    values: { internal_errors_total: during(AT, END) },
+    fires: { AnimalStoreUnexpectedErrors: [AT, AT + 5 * MINUTE] },
+  },
+  {
+    what: 'has a defect before its first scrape',
+    values: { process_start_time_seconds: starts(AT), internal_errors_total: during(AT, END) },
+    fires: { AnimalStoreUnexpectedErrors: [AT, AT + 5 * MINUTE] },
+  },
+  {
+    what: 'has six failing calls of the storage',
+    values: { [FAILURES]: (time) => 6 * during(AT, END)(time) },
+    fires: { AnimalStoreStorageFailing: [AT, AT + 5 * MINUTE] },
+  },
+  {
+    what: 'has six failing calls of the storage before its first scrape',
+    values: { process_start_time_seconds: starts(AT), [FAILURES]: (time) => (time < AT ? undefined : 6) },
+    fires: { AnimalStoreStorageFailing: [AT, AT + 5 * MINUTE] },
+  },
+  {
+    what: 'drops lines of its log',
+    values: { log_lines_dropped_total: during(AT, END) },
+    fires: { AnimalStoreLogLinesDropped: [AT, AT + 5 * MINUTE] },
+  },
+  {
+    what: 'drops lines of its log before its first scrape',
+    values: { process_start_time_seconds: starts(AT), log_lines_dropped_total: during(AT, END) },
+    fires: { AnimalStoreLogLinesDropped: [AT, AT + 5 * MINUTE] },
+  },
+  ...[15, 30, 45].map((seconds) => ({
+    what: `is without its storage for ${seconds} s`,
+    values: outage(seconds),
+    fires: { AnimalStoreStorageFailing: [AT, AT + seconds + 5 * MINUTE] as const },
+  })),
+  {
+    what: 'is without its storage for 5 minutes',
+    values: outage(5 * MINUTE),
+    fires: {
+      AnimalStoreStorageDown: [AT + MINUTE, AT + 5 * MINUTE],
+      AnimalStoreUnavailable: [AT + 3 * MINUTE + INTERVAL, AT + 7 * MINUTE],
+      AnimalStoreStorageFailing: [AT, AT + 10 * MINUTE],
+    },
+  },
+  {
+    what: 'responds with 503 to 1 in 50 requests, among many without a key',
+    values: { [UNAVAILABLE]: growing(1, AT), [READS.replace('200', '401')]: growing(500) },
+    // The window of 2 minutes has enough of them after one.
+    fires: { AnimalStoreUnavailable: [AT + 4 * MINUTE, END] },
+  },
+  {
+    what: 'is deployed three times in 15 minutes, each in 45 s',
+    values: { process_start_time_seconds: starts(...deployments) },
+    down: (time) => deployments.some((begin) => time >= begin - 45 && time < begin),
+  },
+  {
+    what: 'restarts every 30 s',
+    values: { process_start_time_seconds: starts(...everyHalfMinute) },
+    // Four of these restarts are enough, and the last three are not.
+    fires: { AnimalStoreRestarting: [AT + 3 * 30, AT + 16 * 30 + 15 * MINUTE] },
+  },
+  {
+    what: 'does not respond for 5 minutes',
+    down: (time) => time >= AT && time < AT + 5 * MINUTE,
+    fires: { AnimalStoreDown: [AT + MINUTE, AT + 5 * MINUTE] },
+  },
+  { what: 'is no target any more', gone: (time) => time >= AT, fires: { AnimalStoreDown: [AT + MINUTE, END] } },
+  { what: 'has slow reads for 4 minutes', values: requests('GET', growing(40), slow(4 * MINUTE)) },
+  {
+    what: 'has slow reads',
+    values: requests('GET', growing(40), slow()),
+    fires: { AnimalStoreSlow: [AT + 10 * MINUTE, END] },
+  },
+  {
+    what: 'has slow creations',
+    values: creations(growing(40), slow()),
+    fires: { AnimalStoreSlow: [AT + 10 * MINUTE, END] },
+  },
+  { what: 'gets bodies that take seconds to arrive', values: requests('POST', growing(40), slow()) },
+  {
+    what: 'has a delayed event loop',
+    values: { nodejs_eventloop_lag_p99_seconds: (time) => (time < AT ? 0.01 : 0.06) },
+    fires: { AnimalStoreEventLoopDelayed: [AT + 5 * MINUTE, END] },
+  },
+  {
+    what: 'is on a machine whose disk fills',
+    values: {
+      'node_filesystem_size_bytes{mountpoint="/"}': constant(1_000),
+      'node_filesystem_avail_bytes{mountpoint="/"}': (time) => (time < AT ? 101 : 99),
+      'node_filesystem_readonly{mountpoint="/"}': constant(0),
+      // An image of a program is always full.
+      'node_filesystem_size_bytes{mountpoint="/snap"}': constant(1_000),
+      'node_filesystem_avail_bytes{mountpoint="/snap"}': constant(0),
+      'node_filesystem_readonly{mountpoint="/snap"}': constant(1),
+    },
+    fires: { AnimalStoreDiskFull: [AT + 5 * MINUTE, END] },
+  },
+];
+
+test.skipIf(inject('missing').includes('promtool')).each(DEFECTS)(
+  'the alerts name what an instance has that $what',
+  ({ values = {}, down = () => false, gone = () => false, fires = {} }) => {
+    const isScraped = (time: number) => !down(time) && !gone(time);
+    const scrapes = Object.entries({ ...HEALTHY, ...values }).map(([name, value]) =>
+      seriesOf(name, (time) => (isScraped(time) ? value(time) : undefined)),
+    );
+    const up = seriesOf('up', (time) => (gone(time) ? undefined : Number(!down(time))));
+    const about = (seconds: number) =>
+      expect.toSatisfy((time: number) => Math.abs(time - seconds) <= INTERVAL, `is about ${seconds}`);
+    const expected = Object.entries(fires).map(([alert, [from, to]]) => [alert, [about(from), about(to)]]);
+    expect(evaluate([...scrapes, up])).toEqual(Object.fromEntries(expected));
+  },
+);
+
+test('each alert names a defect, of metrics that a service has', async () => {
+  const named = new Set(DEFECTS.flatMap(({ fires = {} }) => Object.keys(fires)));
+  expect([...named].sort()).toEqual(alerts.toSorted());
+  const metrics = await readMetrics();
+  for (const name of Object.keys(HEALTHY)) {
+    // A counter by labels has no series before the first.
+    expect(metrics, name).toContain(name === FAILURES ? '# TYPE storage_call_failures_total counter\n' : `\n${name} `);
+  }
+});
+
+/** The series of an instance from the first to the last scrape, as promtool reads it. */
+function seriesOf(name: string, valueAt: Values) {
+  const [, metric, labels = ''] = /^(\w+)(?:\{(.*)\})?$/.exec(name) ?? [];
+  const series = `${metric}{job="animal-store",instance="a"${labels && `,${labels}`}}`;
+  let isPresent = false;
+  const values = times().map((time) => {
+    const value = valueAt(time);
+    const text = value ?? (isPresent ? 'stale' : '_');
+    isPresent = value !== undefined;
+    return text;
+  });
+  return { series, values: values.join(' ') };
+}
+
+/** The times of the scrapes, in seconds. */
+function times(): number[] {
+  return Array.from({ length: END / INTERVAL + 1 }, (_, index) => index * INTERVAL);
+}
+
+/** When each alert fires, from its first to its last second, as Prometheus' tool evaluates the rules at each scrape. */
+function evaluate(series: readonly object[]): Record<string, [number, number]> {
+  const none = times().flatMap((time) =>
+    alerts.map((alert) => ({ eval_time: `${time}s`, alertname: alert, exp_alerts: [] })),
   );
-  const input_series = [...series, { series: 'up{job="animal-store",instance="a"}', values: up }];
-  const tests = [{ interval: `${INTERVAL}s`, input_series, alert_rule_test: none }];
+  const tests = [{ interval: `${INTERVAL}s`, input_series: series, alert_rule_test: none }];
   const rules = { rule_files: [FILE.pathname], evaluation_interval: `${INTERVAL}s`, tests };
   const { output } = promtool('test', 'rules', freshFile('alerts.json', JSON.stringify(rules)));
   expect(output).toMatch(/SUCCESS|FAILED/);
@@ -120,219 +265,6 @@ function evaluate(scrapes: readonly (Scrape | null)[]): Record<string, [number, 
 
 /** The seconds of a duration as Prometheus writes it: `1h2m15s`. */
 function secondsOf(duration: string): number {
-  const unit: Record<string, number> = { h: 3600, m: 60, s: 1 };
-  return Array.from(duration.matchAll(/(\d+)([hms])/g)).reduce(
-    (sum, [, count, name]) => sum + Number(count) * (unit[name as string] as number),
-    0,
-  );
+  const [, hours = 0, minutes = 0, seconds = 0] = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration) ?? [];
+  return Number(hours) * 3_600 + Number(minutes) * MINUTE + Number(seconds);
 }
-
-const MINUTE = 60;
-const DEFECT = new TypeError('a defect');
-const OUTAGE = new DomainError('storage_unavailable', 'try again');
-
-/** A time, give or take the distance of two scrapes. */
-const about = (seconds: number) =>
-  expect.toSatisfy((time: number) => Math.abs(time - seconds) <= INTERVAL, `is about ${seconds}`);
-
-describe.skipIf(inject('missing').includes('promtool'))('the alerts on what a service exports', () => {
-  test('are silent while it serves, and while nobody asks', async () => {
-    const { start, pass, firing } = monitor();
-    await start();
-    await pass(30 * MINUTE, { requests: 2 });
-    await pass(30 * MINUTE);
-    expect(firing()).toEqual({});
-  });
-
-  test('are silent if Prometheus starts an hour after a service that has had defects and failing calls', async () => {
-    const { start, pass, read, failure, firing } = monitor();
-    await start(60 * MINUTE);
-    failure.with = DEFECT;
-    await read(9);
-    delete failure.with;
-    await pass(20 * MINUTE);
-    expect(firing()).toEqual({});
-  });
-
-  const ages: [string, number][] = [
-    ['20 minutes after the start', 20 * MINUTE],
-    ['before the first scrape', 0],
-  ];
-
-  test.each(ages)('page at the first defect, %s, for 5 minutes', async (_, age) => {
-    const { start, pass, read, failure, now, firing } = monitor();
-    await start();
-    await pass(age);
-    failure.with = DEFECT;
-    expect(await read(1)).toEqual([500]);
-    delete failure.with;
-    const begin = now();
-    await pass(15 * MINUTE);
-    expect(firing()).toEqual({ AnimalStoreUnexpectedErrors: [about(begin), about(begin + 5 * MINUTE)] });
-  });
-
-  test.each(ages)('make a ticket of a burst of failing calls of the storage, %s, for 5 minutes', async (_, age) => {
-    const { start, pass, read, failure, now, firing } = monitor();
-    await start();
-    await pass(age);
-    failure.with = OUTAGE;
-    expect(await read(6)).toEqual(Array(6).fill(503));
-    delete failure.with;
-    const begin = now();
-    await pass(15 * MINUTE);
-    expect(firing()).toEqual({ AnimalStoreStorageFailing: [about(begin), about(begin + 5 * MINUTE)] });
-  });
-
-  test.each(ages)('make a ticket of dropped lines of the log, %s, for 5 minutes', async (_, age) => {
-    const { start, pass, now, firing } = monitor();
-    await start();
-    await pass(age);
-    const begin = now();
-    await pass(15 * MINUTE, { adjust: changed('log_lines_dropped_total', () => 7) });
-    expect(firing()).toEqual({ AnimalStoreLogLinesDropped: [about(begin), about(begin + 5 * MINUTE)] });
-  });
-
-  test.each([15, 30, 45])('page nobody because of an outage of the storage of %i s, then or later', async (seconds) => {
-    const { start, pass, failure, firing } = monitor();
-    await start();
-    await pass(10 * MINUTE, { requests: 10 });
-    failure.with = OUTAGE;
-    await pass(seconds, { requests: 10 });
-    delete failure.with;
-    await pass(20 * MINUTE, { requests: 10 });
-    expect(Object.keys(firing())).toEqual(['AnimalStoreStorageFailing']);
-  });
-
-  test('page during an outage of 5 minutes, and at most 2 minutes longer', async () => {
-    const { start, pass, failure, now, firing } = monitor();
-    await start();
-    await pass(10 * MINUTE, { requests: 10 });
-    const begin = now();
-    failure.with = OUTAGE;
-    await pass(5 * MINUTE, { requests: 10 });
-    const end = now();
-    delete failure.with;
-    await pass(20 * MINUTE, { requests: 10 });
-    expect(firing()).toEqual({
-      AnimalStoreStorageDown: [about(begin + MINUTE), about(end)],
-      // The first 503 of a process shows in the second scrape.
-      AnimalStoreUnavailable: [about(begin + 3 * MINUTE + INTERVAL), about(end + 2 * MINUTE)],
-      AnimalStoreStorageFailing: [about(begin), about(end + 5 * MINUTE)],
-    });
-  });
-
-  test('page if more than 1 % of the requests with a key fail, however many have none', async () => {
-    const { start, pass, read, failure, firing } = monitor();
-    await start();
-    for (let passed = 0; passed < 10 * MINUTE; passed += INTERVAL) {
-      await read(60, null);
-      failure.with = OUTAGE;
-      await read(1);
-      delete failure.with;
-      await pass(INTERVAL, { requests: 50 });
-    }
-    expect(Object.keys(firing())).toContain('AnimalStoreUnavailable');
-  });
-
-  test('are silent during three deployments in 15 minutes that restart an instance in 45 s', async () => {
-    const { start, stop, pass, firing } = monitor();
-    await start();
-    await pass(30 * MINUTE, { requests: 2 });
-    for (let count = 0; count < 3; count += 1) {
-      await stop();
-      await pass(45);
-      await start();
-      await pass(4 * MINUTE, { requests: 2 });
-    }
-    await pass(20 * MINUTE, { requests: 2 });
-    expect(firing()).toEqual({});
-  });
-
-  test('page if an instance restarts every 30 s, until 15 minutes later', async () => {
-    const { start, stop, pass, now, firing } = monitor();
-    await start();
-    await pass(10 * MINUTE);
-    const begin = now();
-    for (let count = 0; count < 20; count += 1) {
-      await stop();
-      await start();
-      await pass(30);
-    }
-    const end = now();
-    await pass(20 * MINUTE);
-    expect(firing()).toEqual({
-      // Four of these restarts are enough, and the last three are not.
-      AnimalStoreRestarting: [about(begin + 3 * 30), about(end + 15 * MINUTE - 4 * 30)],
-    });
-  });
-
-  test('page a minute after an instance has gone, until it is back', async () => {
-    const { start, stop, pass, now, firing } = monitor();
-    await start();
-    await pass(10 * MINUTE);
-    const begin = now();
-    await stop();
-    await pass(5 * MINUTE);
-    const end = now();
-    await start();
-    await pass(10 * MINUTE);
-    expect(firing()).toEqual({ AnimalStoreDown: [about(begin + MINUTE), about(end)] });
-  });
-
-  test('page a minute after the last target has gone', async () => {
-    const { start, pass, forget, now, firing } = monitor();
-    await start();
-    await pass(10 * MINUTE);
-    const begin = now();
-    forget(10 * MINUTE);
-    expect(firing()).toEqual({ AnimalStoreDown: [about(begin + MINUTE), now()] });
-  });
-
-  test.each([
-    ['reads', 'http_request_duration_seconds_bucket', 'method="GET",route="/v1/pets",status="200"'],
-    ['creations', 'storage_call_duration_seconds_bucket', 'operation="pets.add",outcome="ok"'],
-  ])('make a ticket of slow %s after 10 minutes, for 5 minutes', async (_, name, labels) => {
-    const { start, pass, now, firing } = monitor();
-    const slow = (seconds: number) =>
-      pass(seconds, {
-        adjust: changed(name, (series, step) => (series.includes(labels) ? slowBucket(series, step) : null)),
-      });
-    await start();
-    await pass(10 * MINUTE, { requests: 1 });
-    await slow(4 * MINUTE);
-    await pass(20 * MINUTE);
-    expect(firing()).toEqual({});
-    const begin = now();
-    await slow(15 * MINUTE);
-    expect(firing()).toEqual({ AnimalStoreSlow: [about(begin + 10 * MINUTE), now()] });
-  });
-
-  test('are silent if clients take seconds to send a body', async () => {
-    const { start, pass, firing } = monitor();
-    await start();
-    const adjust = changed('http_request_duration_seconds_bucket', (series, step) =>
-      series.includes('method="POST"') ? slowBucket(series, step) : null,
-    );
-    await pass(30 * MINUTE, { adjust });
-    expect(firing()).toEqual({});
-  });
-
-  test('make a ticket of a delayed event loop after 5 minutes', async () => {
-    const { start, pass, now, firing } = monitor();
-    await start();
-    await pass(10 * MINUTE);
-    const begin = now();
-    await pass(10 * MINUTE, { adjust: changed('nodejs_eventloop_lag_p99_seconds', () => 0.06) });
-    expect(firing()).toEqual({ AnimalStoreEventLoopDelayed: [about(begin + 5 * MINUTE), now()] });
-  });
-});
-
-/** Other values for the series of a metric; null leaves one as it is. */
-const changed =
-  (name: string, value: (series: string, step: number) => number | null): Adjust =>
-  (series, was, step) =>
-    (series.startsWith(`${name}{`) ? value(series, step) : null) ?? was;
-
-/** The count of a bucket if each step adds 100 durations between half a second and a second. */
-const slowBucket = (series: string, step: number) =>
-  Number(/le="([^"]*)"/.exec(series)?.[1]?.replace('+Inf', 'Infinity')) > 0.5 ? 1_000 + step * 100 : 0;

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { callsTo, startService } from '@animal-store/test-kit/service';
 import { expect, test } from 'vitest';
-import { MONITORING } from './programs.ts';
+import { MONITORING, readMetrics } from './programs.ts';
 
 const METRIC = /\b(?:http|storage|internal|log|animal_store|nodejs|process)_\w+/g;
 const LABELLED = /\b((?:http|storage|internal|animal_store)_\w+)\{([^}]*)\}/g;
@@ -9,15 +8,6 @@ const LABELLED = /\b((?:http|storage|internal|animal_store)_\w+)\{([^}]*)\}/g;
 const { panels }: { panels: { title: string; targets: { expr: string }[] }[] } = JSON.parse(
   readFileSync(new URL('grafana-dashboard.json', MONITORING), 'utf8'),
 );
-
-/** The metrics of a service that has created and listed a pet. */
-async function readMetrics(): Promise<string> {
-  await using service = await startService();
-  const { call, add } = callsTo(service.url);
-  await add('Rex');
-  await call('/v1/pets');
-  return await (await call('/metrics')).text();
-}
 
 test.each(['alerts.yaml', 'grafana-dashboard.json'])(
   '%s uses only metrics and labels that the service has',

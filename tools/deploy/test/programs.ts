@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ROOT, run } from '@animal-store/test-kit/programs';
+import { callsTo, startService } from '@animal-store/test-kit/service';
 import { OWNER, PROCESS, whyNoContainers } from '@animal-store/test-servers/containers';
 import { IMAGE as MONGODB_IMAGE } from '@animal-store/test-servers/mongodb/server';
 import { IMAGE as POSTGRES_IMAGE } from '@animal-store/test-servers/postgres/server';
@@ -70,4 +71,13 @@ export const MONITORING: URL = new URL('../monitoring/', import.meta.url);
 export function promtool(...words: string[]): { status: number | null; output: string } {
   const { status, stdout, stderr } = spawnSync('promtool', words, { cwd: fileURLToPath(MONITORING), encoding: 'utf8' });
   return { status, output: `${stdout}${stderr}` };
+}
+
+/** The metrics of a service that has created and listed a pet. */
+export async function readMetrics(): Promise<string> {
+  await using service = await startService();
+  const { call, add } = callsTo(service.url);
+  await add('Rex');
+  await call('/v1/pets');
+  return await (await call('/metrics')).text();
 }
