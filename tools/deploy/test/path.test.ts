@@ -208,6 +208,8 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     expect(await (await calls.add('Tom', key)).text()).toMatch(/^\{"id":10000\d\d,/);
 
     const [changePassword = ''] = blocksOf('runbook.md', "The database's password");
+    // Everybody on the machine can list the arguments of processes.
+    expect(changePassword.replaceAll(/<<<"[^"]*"/g, '')).not.toContain('$new');
     const password = () => readFileSync(`${settings}/service.env`, 'utf8');
     const first = password();
     expect(await paste(changePassword)).toMatch(/1 is ready.*2 is ready/s);
@@ -227,6 +229,13 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     expect(globSync(`${folder}/animals-*`)).toEqual([dump]);
     await expect(paste(changePassword)).rejects.toThrow('is not running');
     expect(password()).toBe(second);
+
+    expect(image).toContain(readFileSync(`${folder}/animals.image`, 'utf8').trim().slice(0, 12));
+    await paste('docker rm --force animal-store-1 animal-store-2 animals-db', 'docker volume rm animals-db');
+    const database = (blocks(2)[0] as string).replace(/.*(?=^docker run )/ms, '');
+    const [replace = ''] = blocksOf('runbook.md', 'A lost machine');
+    expect(await paste(database, replace)).toMatch(/1 is ready.*2 is ready/s);
+    await expect.poll(list).toMatch(/Rex.*Tom/);
   });
 
   test('the commands start one container on a SQLite file, and move its animals to the path, whose database was used', async () => {
