@@ -3,7 +3,7 @@ import type { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { toPortError } from './failures.ts';
+import { meaningOf, toPortError } from './failures.ts';
 
 const serverError = (code: string) => Object.assign(new pg.DatabaseError('no', 0, 'error'), { code });
 
@@ -22,19 +22,24 @@ describe('toPortError', () => {
     expect(cause).toMatchObject({ message: expect.stringMatching(line), cause: { message: 'no', code } });
   });
 
-  test('names the function of an administrator that fails, without the rows that the context quotes', () => {
-    const where = `SQL statement "INSERT INTO log VALUES ('Max')"\nPL/pgSQL function zoo.log(text) line 2 at EXECUTE`;
-    const failure = Object.assign(serverError('42P01'), { where, detail: 'Max', internalQuery: "VALUES ('Max')" });
-    const line = 'a trigger or a function of an administrator fails, correct it: PL/pgSQL function zoo.log(text): no';
-    // A batch has one failure for several calls.
-    for (const error of [toPortError(failure), toPortError(failure)] as DomainError[]) {
-      expect(error.cause).toMatchObject({ name: 'StorageMisconfigured', message: line });
-      expect(inspect(error)).not.toContain('Max');
-    }
-    const defect = Object.assign(serverError('22012'), { where, detail: 'Max', internalQuery: "VALUES ('Max')" });
-    expect(toPortError(defect)).toBe(defect);
-    expect(inspect(defect)).not.toContain('Max');
-  });
+  // It may also connect to another server, name a schema, and create a table.
+  test.each([...['42P01', '42501', '3F000', '42P07', '08001', '25006']])(
+    'names the function of an administrator that fails with %s, without the rows that the context quotes',
+    (code) => {
+      const where = `SQL statement "INSERT INTO log VALUES ('Max')"\nPL/pgSQL function zoo.log(text) line 2 at EXECUTE`;
+      const failure = Object.assign(serverError(code), { where, detail: 'Max', internalQuery: "VALUES ('Max')" });
+      expect(meaningOf(failure)).toMatchObject({ connection: 'kept', pools: 'kept', repeated: 'never' });
+      const line = 'a trigger or a function of an administrator fails, correct it: PL/pgSQL function zoo.log(text): no';
+      // A batch has one failure for several calls.
+      for (const error of [toPortError(failure), toPortError(failure)] as DomainError[]) {
+        expect(error.cause).toMatchObject({ name: 'StorageMisconfigured', message: line });
+        expect(inspect(error)).not.toContain('Max');
+      }
+      const defect = Object.assign(serverError('22012'), { where, detail: 'Max', internalQuery: "VALUES ('Max')" });
+      expect(toPortError(defect)).toBe(defect);
+      expect(inspect(defect)).not.toContain('Max');
+    },
+  );
 
   test.each([
     ['a server that stops', serverError('57P01'), 'no', '57P01'],

@@ -50,7 +50,7 @@ const MEANINGS = {
     ...{ ...ALONE, codes: ['42703', '42804', '42883', '42P01', '42P10'], pools: 'checked' },
     advice: 'the tables are not as Animal Store has created them',
   },
-  // The same codes, from a function that the statement has called.
+  // Any error with advice, or of a connection, from a function that the statement has called.
   'of a trigger': { ...ALONE, isOfOne: true, advice: 'a trigger or a function of an administrator fails, correct it' },
   'another database': { ...ALONE, pools: 'closed' },
   // Of a connection.
@@ -91,7 +91,8 @@ export function kindOf(failure: unknown): Kind {
   const kind = KINDS.get(code) ?? KINDS.get(code.slice(0, 2)) ?? 'other';
   // The context of an error is that of functions and of the statements in them
   // (https://www.postgresql.org/docs/current/protocol-error-fields.html).
-  return where !== undefined && (kind === 'changed' || kind === 'denied') ? 'of a trigger' : kind;
+  const isOfOurs = !('advice' in MEANINGS[kind]) && kind !== 'read-only' && !code.startsWith('08');
+  return where === undefined || isOfOurs ? kind : 'of a trigger';
 }
 
 export const meaningOf = (failure: unknown): Meaning => MEANINGS[kindOf(failure)];
