@@ -1,16 +1,11 @@
 import { checkRequirements, whyFails } from '@animal-store/test-kit/not-run';
-import { composeCommand, whyNoImage } from './programs.ts';
+import { whyNoImage } from './programs.ts';
 
 export default checkRequirements({
   image: {
     tests: 'the tests of the container image in tools/deploy',
     whyMissing: whyNoImage,
     remedy: 'To run them, start Docker.',
-  },
-  Compose: {
-    tests: 'the tests of Compose in tools/deploy',
-    whyMissing: async () => (await whyNoImage()) ?? composeCommand().then(() => null, String),
-    remedy: "To run them, install Debian's package docker-compose.",
   },
   promtool: {
     tests: 'the tests of the alerts in tools/deploy',

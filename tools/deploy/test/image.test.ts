@@ -9,7 +9,7 @@ import { addressOf, buildImage, docker, startContainer } from './programs.ts';
 /** The commands of the manual that copy the file of a container, and restore the copy. */
 const MANUAL = readFileSync(join(ROOT, 'docs/storage-sqlite.md'), 'utf8')
   .replaceAll('\\\n', '')
-  .match(/^docker (?!compose).+$/gm) as [string, string, string, string];
+  .match(/^docker .+$/gm) as [string, string, string, string];
 
 const BUILD = { VERSION: '1.2.3-test', REVISION: '0123abc', SOURCE: 'https://example.org/animal-store' };
 

@@ -46,18 +46,6 @@ export async function whyNoImage(): Promise<string | null> {
   }
 }
 
-/** The command of Compose: the plugin of Docker, or the program in Debian 12. Throws an Error if there is neither. */
-export async function composeCommand(): Promise<string> {
-  const [plugin, program] = ['docker compose', 'docker-compose'];
-  try {
-    await run('sh', ['-c', `${plugin} version`]);
-    return plugin;
-  } catch {
-    await run('sh', ['-c', `${program} version`]);
-    return program;
-  }
-}
-
 /** Builds the image with these build arguments, and returns its id. */
 export async function buildImage(given: Readonly<Record<string, string>>): Promise<string> {
   const options = Object.entries(given).map(([name, value]) => `--build-arg=${name}=${value}`);
