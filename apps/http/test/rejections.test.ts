@@ -37,6 +37,13 @@ test.for<[string, string, RegExp, status?: number]>([
     get('/livez', host),
     HOST,
   ]),
+  ...['a b', 'a/b', 'a?b', 'a@b', '[::1', 'a:b', 'a%2', 'a\tb'].map((host): [string, string, RegExp] => [
+    `the host ${host} with a target that is a URL`,
+    get('http://example.org/livez', host),
+    HOST,
+  ]),
+  ['no Host field with a target that is a URL', `GET http://x/livez HTTP/1.1\r\n${CLOSE}\r\n`, HOST],
+  ['two Host fields with a target that is a URL', request('GET http://x/livez', `Host: x\r\n${CLOSE}`), HOST],
   ['OPTIONS *', request('OPTIONS *', CLOSE), TARGET],
   ...['http:///livez', 'ftp://example.org/livez', '/v1\\pets'].map((target): [string, string, RegExp] => [
     `the target ${target}`,
@@ -75,6 +82,8 @@ test.each([
 test.for([
   [200, get('http://example.org/livez', 'example.org')],
   [200, get('https://example.org:443/livez?x=y', 'example.org')],
+  [200, get('http://example.org/livez', '')],
+  [200, get('http://example.org/livez', 'other.example:80')],
   // An empty host is valid (RFC 9112, section 3.2).
   ...['', '[::1]:3000', 'localhost:65535', 'LOCALHOST:80', 'web.1', 'a_b'].map(
     (host) => [200, get('/livez', host)] as const,

@@ -5,6 +5,11 @@ import { BODY_MAX_BYTES } from '../app/messages.ts';
 /** How many chunks a body that is kept may have: each costs more than its bytes. A connection with more is closed. */
 const CHUNKS_MAX = 1_000;
 
+const HOSTLESS = /^https?:\/\/\//;
+
+/** Whether a Host field names a host, with or without a port, or is empty. Two fields are joined with a comma and a space. */
+const isHost = (field: string) => field === '' || (/^[^\s/?#@\\]+$/.test(field) && URL.canParse(`http://${field}`));
+
 export type NodeResponse = ServerResponse<NodeRequest>;
 
 /** A request as `createServer` makes it, which handlers read as `IncomingRequest`. */
@@ -19,11 +24,14 @@ export class NodeRequest extends IncomingMessage {
   }
 
   /**
-   * Whether it has a Host field (RFC 9112, section 3.2; load balancers probe without one in HTTP/1.0), and its target is not a
-   * URL without a host (RFC 9110, section 4.2.1).
+   * Whether it has one Host field, which is valid whatever the form of the target (RFC 9112, section 3.2; load balancers probe
+   * without one in HTTP/1.0), and its target is not a URL without a host (RFC 9110, section 4.2.1).
    */
   get namesHost(): boolean {
-    return (this.headers.host !== undefined || this.httpVersion === '1.0') && !/^https?:\/\/\//.test(this.url ?? '');
+    const { host } = this.headers;
+    if (host === undefined) return this.httpVersion === '1.0' && !HOSTLESS.test(this.url ?? '');
+    // @hono/node-server checks the field behind which a target is a path.
+    return this.url?.[0] === '/' || (isHost(host) && !HOSTLESS.test(this.url ?? ''));
   }
 
   /** As in `IncomingRequest`. */
