@@ -68,4 +68,14 @@ describe('CORS_ORIGINS', () => {
     const reply = await call('OPTIONS', '/v1/pets', { headers });
     expect(reply).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD, POST' } });
   });
+
+  test.each([
+    ['', ORIGIN, 401],
+    [ORIGIN, 'https://other.example', 204],
+  ])('=%j says in the log why the preflight of a script of %s fails', async (CORS_ORIGINS, origin, status) => {
+    const { call, logged } = startApp({ CORS_ORIGINS });
+    expect((await call('OPTIONS', '/v1/pets', { key: null, headers: { ...preflight, origin } })).status).toBe(status);
+    const reason = `a script of "${origin}" asked for access (CORS), which CORS_ORIGINS does not give`;
+    expect(logged).toMatchObject([{ method: 'OPTIONS', status, reason }]);
+  });
 });

@@ -1,6 +1,7 @@
 import type { Middleware } from './env.ts';
 import type { HeaderFields } from './errors.ts';
-import type { RequestHead } from './incoming-request.ts';
+import { preflightOrigin, type RequestHead } from './incoming-request.ts';
+import { rejectedOrigin } from './messages.ts';
 import { respond } from './respond.ts';
 
 const PREFLIGHT: HeaderFields = {
@@ -17,12 +18,6 @@ const EXPOSED = [
   ...['Link', 'Location', 'Retry-After', 'Deprecation', 'Sunset', 'RateLimit', 'RateLimit-Policy'],
   ...['WWW-Authenticate', 'Allow', 'Idempotent-Replayed', 'X-Request-Id'],
 ].join(',');
-
-/** The origin of the script that asks by a request whether it may send another one (Fetch, section 3.2.2), or undefined. */
-function preflightOrigin(request: RequestHead): string | undefined {
-  const isPreflight = request.method === 'OPTIONS' && request.header('access-control-request-method') !== undefined;
-  return isPreflight ? request.header('origin') : undefined;
-}
 
 /**
  * The header fields by which scripts of other origins may read a response.
@@ -49,9 +44,11 @@ export function corsFields(origins: ReadonlySet<string>): (request: RequestHead)
 export function allowOrigins(origins: ReadonlySet<string>): Middleware {
   const fieldsFor = corsFields(origins);
   return async (c, next) => {
-    const { request, fields } = c.get('exchange');
+    const { request, record, fields } = c.get('exchange');
     Object.assign(fields, fieldsFor(request));
-    if (preflightOrigin(request) === undefined) return next();
+    const origin = preflightOrigin(request);
+    if (origin === undefined) return next();
+    if (fields['access-control-allow-origin'] === undefined) record.details = rejectedOrigin(origin);
     return respond(c, { status: 204, headers: PREFLIGHT, body: null });
   };
 }

@@ -22,6 +22,12 @@ export interface IncomingRequest extends RequestHead {
   readBody(): Promise<Buffer>;
 }
 
+/** The origin of the script that asks by a request whether it may send another one (Fetch, section 3.2.2), or undefined. */
+export function preflightOrigin(request: RequestHead): string | undefined {
+  if (request.method !== 'OPTIONS' || request.header('access-control-request-method') === undefined) return undefined;
+  return request.header('origin');
+}
+
 /** The request of a Fetch API request, whose body is counted while it is read. */
 export function fromFetch(request: Request): IncomingRequest {
   return {

@@ -1,4 +1,5 @@
 import { LIMITS } from '@animal-store/domain';
+import { quote } from '@animal-store/domain/transport';
 
 /** The largest body that is read, in bytes. */
 export const BODY_MAX_BYTES = 64 * 1024;
@@ -31,10 +32,15 @@ export const CLIENT_MESSAGES = {
   malformed: (reason: string) => `malformed HTTP request: ${reason}`,
   noPath: (paths: readonly string[]) =>
     `no such path; a trailing slash makes a different path; there are ${paths.join(', ')}`,
-  noPet: (quotedId: string) => `no pet has the id ${quotedId}: ids are integers from 1 to ${LIMITS.id.max}`,
+  noPet: (quotedId: string) => `no pet has the id ${quotedId}: ids are integers from 1 to ${LIMITS.id.maxAssigned}`,
   notOnce: (name: string, count: number) => `${name} must be given once, was given ${count} times`,
   /** @param window, wait In seconds. */
   quotaUsedUp: (limit: number, window: number, wait: number) =>
     `this API key's holder may make ${limit} requests in ${window} s: try again in ${wait} s`,
   removed: (basePath: string) => `this endpoint was removed: use GET ${basePath}/pets, which lists animals`,
 } as const;
+
+/** Further fields of the line in the log of a preflight whose script gets no access. */
+export const rejectedOrigin = (origin: string) => ({
+  reason: `a script of ${quote(origin)} asked for access (CORS), which CORS_ORIGINS does not give`,
+});

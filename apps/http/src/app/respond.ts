@@ -3,6 +3,8 @@ import { matchedRoutes } from 'hono/route';
 import type { Env, Middleware } from './env.ts';
 import { errorReply, type HeaderFields, type Reply } from './errors.ts';
 import type { Exchange } from './exchange.ts';
+import { preflightOrigin } from './incoming-request.ts';
+import { rejectedOrigin } from './messages.ts';
 import { UNMATCHED } from './record.ts';
 
 /**
@@ -31,7 +33,10 @@ export function respond(c: Context<Env>, reply: Reply<Body>): Response {
 export function respondToError(error: unknown, c: Context<Env>): Response {
   // Hono would add the header fields of a response that was made before.
   if (c.finalized) c.res = undefined;
-  return responseOf(completeError(c.get('exchange'), routeOf(c), error));
+  const exchange = c.get('exchange');
+  const origin = preflightOrigin(exchange.request);
+  if (origin !== undefined) exchange.record.details = rejectedOrigin(origin);
+  return responseOf(completeError(exchange, routeOf(c), error));
 }
 
 /** Adds header fields to each response of the routes behind it, errors included. */
