@@ -69,6 +69,15 @@ test.each([
   }
 });
 
+test.each([
+  ['https://a.example, https://b.example/', 'entry 2 must be https://b.example'],
+  ['https://me:s3cret@A.example:443/path', 'entry 1 must be https://a.example'],
+  ['https://a.example,', 'entry 2 is none'],
+  ['*,https://a.example', 'entry 1 is none'],
+])('names the entry of CORS_ORIGINS=%s that is no origin', (CORS_ORIGINS, detail) => {
+  expect(errorsIn({ CORS_ORIGINS })).toBe(`CORS_ORIGINS must be ${VARIABLES.CORS_ORIGINS.rule}: ${detail}`);
+});
+
 describe('in production', () => {
   test.each<[string, Record<string, string>, RegExp]>([
     ['a storage, before a key', {}, /^STORAGE must be set if NODE_ENV is production[^;]*$/],

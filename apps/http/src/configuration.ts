@@ -13,19 +13,25 @@ import {
 import { LOG_LEVELS } from './observability/log.ts';
 
 /**
- * Whether a text is an origin as browsers send it (HTML, 7.1.1): in lower case, without the default port of its scheme, and with
- * no `*`, which a host of a URL may contain.
+ * The origin of a URL as browsers send it (HTML, 7.1.1): in lower case, without the default port of its scheme, and with no `*`,
+ * which a host of a URL may contain; null if the text has none.
  */
-function isOrigin(text: string): boolean {
-  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
-}
+const originOf = (text: string) => (/^https?:[^*]+$/i.test(text) ? (URL.parse(text)?.origin ?? null) : null);
+
+const entriesOf = (text: string) => (text === '' ? [] : text.split(',').map((entry) => entry.trim()));
 
 const origins: Variable<ReadonlySet<string>> = {
   fallback: '',
   rule: 'origins as browsers send them, like https://example.org, comma-separated, or * alone',
   parse(text) {
-    const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim());
-    return text === '*' || entries.every(isOrigin) ? new Set(entries) : null;
+    const entries = entriesOf(text);
+    return text === '*' || entries.every((entry) => originOf(entry) === entry) ? new Set(entries) : null;
+  },
+  detail(text) {
+    const entries = entriesOf(text);
+    const index = entries.findIndex((entry) => originOf(entry) !== entry);
+    const origin = originOf(entries[index] ?? '');
+    return `: entry ${index + 1} ${origin === null ? 'is none' : `must be ${origin}`}`;
   },
 };
 

@@ -10,6 +10,12 @@ export interface Variable<T> {
   readonly rule: string;
   /** @returns null if the text breaks the rule. */
   readonly parse: (text: string) => T | null;
+  /**
+   * Ends the message about a text that breaks the rule, without secrets.
+   *
+   * @default Quotes a number.
+   */
+  readonly detail?: (text: string) => string;
 }
 
 /** An integer in decimal digits. */
@@ -63,11 +69,11 @@ export function readVariables<V extends Variables>(
   variables: V,
   errors: string[],
 ): Values<V> {
-  const values = Object.entries(variables).map(([name, { fallback, rule, parse }]) => {
+  const values = Object.entries(variables).map(([name, { fallback, rule, parse, detail = quoteNumber }]) => {
     const text = environment[name] || fallback;
     const violation = quotesViolation(name, text);
     const value = violation === null ? parse(text) : null;
-    if (value === null) errors.push(violation ?? `${name} must be ${rule}${quoteNumber(text)}`);
+    if (value === null) errors.push(violation ?? `${name} must be ${rule}${detail(text)}`);
     return [name, value ?? parse(fallback)];
   });
   return Object.fromEntries(values) as Values<V>;
