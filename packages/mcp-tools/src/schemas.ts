@@ -21,12 +21,9 @@ export const NEXT = text('The "after" of the next page. Absent on the last page.
 
 const STATUS = { ...NEW_PET_PROPERTIES.status, description: 'Availability of the animal.' };
 
-// The message of the domain says more than a pattern.
-const { pattern: _, ...name } = NEW_PET_PROPERTIES.name;
-
 /** The arguments that describe a pet to be created. */
 export const PET_ARGUMENTS = {
-  name,
+  name: NEW_PET_PROPERTIES.name,
   categoryId: text(CATEGORY_ID, { pattern: '^(0|-?[1-9][0-9]{0,18})$' }),
   status: STATUS,
 } satisfies Record<keyof NewPet, JsonSchemaType>;
