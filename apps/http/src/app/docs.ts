@@ -7,13 +7,13 @@ import type { Env } from './env.ts';
 import type { HeaderFields } from './errors.ts';
 import { addFields, respond } from './respond.ts';
 
-/** The files of the page by their paths, and the types of their contents. */
+/** The files of the page by their paths, and the types of their contents. They are found on use: a bundle does not have them. */
 const FILES = {
-  '/docs': [import.meta.resolve('../../assets/docs.html'), 'text/html'],
-  '/docs/docs.css': [import.meta.resolve('../../assets/docs.css'), 'text/css'],
-  '/docs/docs.js': [import.meta.resolve('../../assets/docs.js'), 'text/javascript'],
-  '/docs/swagger-ui.css': [import.meta.resolve('swagger-ui-dist/swagger-ui.css'), 'text/css'],
-  '/docs/swagger-ui-bundle.js': [import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'), 'text/javascript'],
+  '/docs': [() => import.meta.resolve('../../assets/docs.html'), 'text/html'],
+  '/docs/docs.css': [() => import.meta.resolve('../../assets/docs.css'), 'text/css'],
+  '/docs/docs.js': [() => import.meta.resolve('../../assets/docs.js'), 'text/javascript'],
+  '/docs/swagger-ui.css': [() => import.meta.resolve('swagger-ui-dist/swagger-ui.css'), 'text/css'],
+  '/docs/swagger-ui-bundle.js': [() => import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'), 'text/javascript'],
 } as const;
 
 /** The page loads files of the service and calls the service, nothing else. */
@@ -26,8 +26,8 @@ const FIELDS: HeaderFields = {
 };
 
 /** Reads a file, and compresses it once: the representations that all responses share. */
-async function load(file: string, type: string) {
-  const plain = await readFile(new URL(file));
+async function load(find: () => string, type: string) {
+  const plain = await readFile(new URL(find()));
   const tag = createHash('sha256').update(plain).digest('base64url');
   const represent = (body: Buffer<ArrayBuffer>, suffix: string, coding: HeaderFields) => ({
     body,
@@ -56,10 +56,10 @@ export function docs(): Hono<Env> {
     app.get(path, (c) => respond(c, { status: 302, headers: { location }, body: null }));
   }
   app.use('/docs/*', addFields(FIELDS));
-  for (const [path, [file, type]] of Object.entries(FILES)) {
+  for (const [path, [find, type]] of Object.entries(FILES)) {
     let loading: ReturnType<typeof load> | undefined;
     app.get(path, async (c) => {
-      loading ??= load(file, type).catch((error) => {
+      loading ??= load(find, type).catch((error) => {
         loading = undefined;
         throw error;
       });
