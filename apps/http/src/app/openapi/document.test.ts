@@ -96,6 +96,23 @@ describe('the OpenAPI document', () => {
     expect(returned).toContain('"format":"int64"');
   });
 
+  // Generators copy texts, patterns, examples and defaults into source code: a byte order mark or U+2028 there does not compile.
+  test('is printable ASCII, also where JSON escapes it', async ({ app }) => {
+    const { text } = await documentOf(app);
+    const parts: string[] = [];
+    JSON.parse(text, (name, value) => parts.push(name, typeof value === 'string' ? value : ''));
+    expect(parts.filter((part) => !/^[\x20-\x7e\n]*$/.test(part))).toEqual([]);
+    expect(parts).toContain('Idempotency-Key');
+  });
+
+  test('has the fields of quotas where a client looks for them', async ({ app }) => {
+    const { operations } = await documentOf(app);
+    const statuses = operations.flatMap(({ responses }) =>
+      Object.entries(responses).flatMap(([status, { headers = {} }]) => ('RateLimit' in headers ? [status] : [])),
+    );
+    expect(new Set(statuses)).toEqual(new Set(['200', '201', '429']));
+  });
+
   test('has each operation with its parameters', async ({ app }) => {
     const { document, operations } = await documentOf(app);
     const routes = Object.entries(document.paths).map(([path, methods]) => [path, ...Object.keys(methods)]);

@@ -56,7 +56,7 @@ export function openApiDocument(operations: readonly DescribedOperation[], baseP
       },
       schemas: SCHEMAS,
       headers: HEADERS,
-      responses: mapValues(responses, (response) => withHeaders(response)),
+      responses: mapValues(responses, (response, name) => withHeaders(statusOf(name), response)),
     },
   });
 }
@@ -73,13 +73,18 @@ function operationObject(
     tags: ['Pets'],
     ...rest,
     responses: {
-      ...mapValues(responses, (response) => ('$ref' in response ? response : withHeaders(response, own))),
+      ...mapValues(responses, (response, status) =>
+        '$ref' in response ? response : withHeaders(status, response, own),
+      ),
       ...mapValues(SHARED, (name, status) =>
-        hasOwn && status !== 'default' ? withHeaders(shared[name], own) : ref('responses', name),
+        hasOwn && status !== 'default' ? withHeaders(status, shared[name], own) : ref('responses', name),
       ),
     },
   };
 }
+
+/** The status of a shared response. */
+const statusOf = (name: string) => Object.entries(SHARED).find(([, each]) => each === name)?.[0] ?? 'default';
 
 function mapValues<T, R>(object: Readonly<Record<string, T>>, map: (value: T, name: string) => R): Record<string, R> {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]));

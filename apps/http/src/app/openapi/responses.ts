@@ -57,8 +57,8 @@ const REASONS = {
   unauthorized: 'missing or invalid API key.',
   pet_not_found: 'no animal with this identifier.',
   not_found:
-    'or method_not_allowed, for other paths and methods; forbidden, of another interface; invalid_request with status 400, 408 or 431 for malformed HTTP, a late ' +
-    'request or a header section that is too large.',
+    'no such path. Other codes: method_not_allowed for another method, with Allow; invalid_request for malformed HTTP (400), a ' +
+    'request that does not arrive in time (408) and a header section that is too large (431).',
   endpoint_removed: 'the operation has been removed.',
   payload_too_large: 'the body is too large.',
   unsupported_media_type: 'the body is not declared as plain application/json.',
@@ -96,12 +96,16 @@ export const HEADERS: Objects = {
   ),
 };
 
-/** The response with the header fields of every response, besides its own. The quota is that of a valid key. */
-export function withHeaders(response: { readonly headers?: Objects }, own: Objects = {}) {
-  const quota = { RateLimit: ref('headers', 'RateLimit'), 'RateLimit-Policy': ref('headers', 'RateLimitPolicy') };
-  const hasQuota = response.headers?.['WWW-Authenticate'] === undefined;
-  const common = { ...(hasQuota && quota), 'X-Request-Id': ref('headers', 'RequestId') };
-  return { ...response, headers: { ...response.headers, ...own, ...common } };
+/** The header fields of a holder's quota, which every response to a valid key may have. The document lists them where clients look. */
+const QUOTA = { RateLimit: ref('headers', 'RateLimit'), 'RateLimit-Policy': ref('headers', 'RateLimitPolicy') };
+
+/** The response of a status with the header fields of every response, besides its own. */
+export function withHeaders(status: string, response: { readonly headers?: Objects }, own: Objects = {}) {
+  const quota = /^2|429/.test(status) ? QUOTA : {};
+  return {
+    ...response,
+    headers: { ...response.headers, ...own, ...quota, 'X-Request-Id': ref('headers', 'RequestId') },
+  };
 }
 
 /** The responses that operations share, by the name of their component. */

@@ -36,7 +36,7 @@ const pet = {
 export const SCHEMAS = {
   PetStatus: Type.Enum(NEW_PET_PROPERTIES.status.enum, { type: 'string', description: 'Availability of an animal.' }),
   NewPet: Type.Object(newPet, {
-    description: 'An animal to add. Members that are not listed are ignored, `id` among them.',
+    description: 'An animal to add. Members that are not listed are ignored, `id` and mistyped ones among them.',
   }),
   Pet: Type.Object(pet, { description: 'An animal. `status` is absent if none was given.' }),
   Pets: Type.Array(Type.Ref('#/components/schemas/Pet'), { description: 'Animals in ascending order of id.' }),

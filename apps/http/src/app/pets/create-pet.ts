@@ -1,4 +1,4 @@
-import { LIMITS, type NewPet } from '@animal-store/domain';
+import { DomainError, LIMITS, type NewPet } from '@animal-store/domain';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
 import { parseJson, requireJson, toJson } from '../json.ts';
 import { readBody } from '../load-shedding.ts';
@@ -18,6 +18,17 @@ import type { Operation, OperationDependencies } from './operation.ts';
 
 const { maxLength: MAX_LENGTH, pattern: PATTERN } = LIMITS.idempotencyKey;
 
+/** The error of a creation, in terms of the header field. */
+function inFields(error: unknown, key = ''): unknown {
+  // Repeated fields are joined with a comma and a space, which no key may contain.
+  const count = key.split(', ').length;
+  if (count === 1 || !DomainError.is(error) || error.code !== 'invalid') return error;
+  const messages = error.violations.map(({ field, message }) =>
+    field === 'idempotencyKey' ? CLIENT_MESSAGES.notOnce('Idempotency-Key', count) : message,
+  );
+  return invalidRequest(messages.join('; '));
+}
+
 /** `POST /pets`: creates a pet; with an Idempotency-Key, one pet however often it is sent. */
 export function createPet({ catalogue, basePath }: OperationDependencies): Operation {
   return {
@@ -29,11 +40,11 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
       requireJson(request);
       const newPet = parseJson(await readBody(exchange)) as NewPet;
       const key = request.header('idempotency-key');
-      // Repeated fields are joined with a comma and a space, which no key may contain.
-      const count = key?.split(', ').length ?? 0;
-      if (count > 1) throw invalidRequest(CLIENT_MESSAGES.notOnce('Idempotency-Key', count));
       const { holder } = c.get('key');
-      const { pet, created } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder, key });
+      const idempotencyKey = key === undefined ? undefined : { holder, key };
+      const { pet, created } = await catalogue.createPet(newPet, idempotencyKey).catch((error) => {
+        throw inFields(error, key);
+      });
       const location = `${basePath}/pets/${pet.id}`;
       const headers = created ? { location } : { location, 'idempotent-replayed': 'true' };
       return respond(c, { status: 201, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(toJson(pet)) });
@@ -54,27 +65,20 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
       ],
       requestBody: {
         required: true,
-        description: `At most ${BODY_MAX_BYTES} bytes of UTF-8.`,
+        description: `At most ${BODY_MAX_BYTES} bytes of UTF-8. Members that are not listed are ignored, also mistyped ones.`,
         content: jsonContent('NewPet', EXAMPLE_NEW_PET),
       },
       responses: {
         201: {
           description: 'The animal as it was added.',
           headers: {
-            Location: header('Where the animal can be read.', `${basePath}/pets/1`),
+            Location: header('Where the animal can be read until 5 December 2030, see getPet.', `${basePath}/pets/1`),
             'Idempotent-Replayed': optionalHeader(
               'Present if an earlier request with this key added the animal.',
               'true',
             ),
           },
           content: jsonContent('Pet', EXAMPLE_PET),
-          links: {
-            getPet: {
-              operationId: 'getPet',
-              parameters: { petId: '$response.body#/id' },
-              description: 'Reads the animal.',
-            },
-          },
         },
         400: ref('responses', 'BadRequest'),
         413: errorContent('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge),

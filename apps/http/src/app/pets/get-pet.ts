@@ -47,7 +47,9 @@ export function getPet({ catalogue, clock, basePath }: OperationDependencies): O
     description: {
       operationId: 'getPet',
       summary: 'Get an animal',
-      description: 'Returns one animal. Removed on 5 December 2030: use `GET /pets` with the status filter instead.',
+      description:
+        'Returns one animal. Removed on 5 December 2030: keep the animal that `POST /pets` has returned, or read the list of ' +
+        '`GET /pets`. From then on only the tool `get_pet` of MCP reads one animal by its id.',
       deprecated: true,
       parameters: [parameter('path', 'petId', 'Identifier of the animal to retrieve.', ID, 1)],
       responses: {

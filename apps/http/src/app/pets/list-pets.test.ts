@@ -43,6 +43,16 @@ describe('listPets', () => {
     ...['limit=5', 'status=sold', 'cursor=AQAAAAAAAAAB'].map(
       (one) => [`${one}&${one}`, `${one.split('=')[0]} must be given once, was given 2 times`] as const,
     ),
+    [
+      'cursor=z&status=y&limit=x',
+      'limit must be an integer from 1 to 100, was "x"; status must be one of available, pending, sold, was "y"; ' +
+        'cursor must be one that a Link header of this service gave',
+    ],
+    [
+      'limit=1&limit=2&cursor=a&cursor=b&status=y',
+      'limit must be given once, was given 2 times; status must be one of available, pending, sold, was "y"; ' +
+        'cursor must be given once, was given 2 times',
+    ],
     ['cursor=', 'cursor must be one that a Link header of this service gave'],
     ['cursor=AAAAAAAAAAAA', 'cursor must be one that a Link header of this service gave'],
   ] as const)('rejects ?%s and says why', async ([query, message], { app: { call } }) => {

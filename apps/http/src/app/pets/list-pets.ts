@@ -1,5 +1,4 @@
-import { LIMITS, type PetQuery } from '@animal-store/domain';
-import type { HonoRequest } from 'hono';
+import { DomainError, LIMITS, type PetQuery } from '@animal-store/domain';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
 import { toJson } from '../json.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
@@ -11,6 +10,9 @@ import type { Operation, OperationDependencies } from './operation.ts';
 const DECIMAL = /^[1-9]\d*$/;
 const { min, max, default: fallback } = LIMITS.page;
 const LIMIT = { type: 'integer', minimum: min, maximum: max, default: fallback };
+/** The values of each parameter of a query. */
+type Parameters = Readonly<Record<string, readonly string[]>>;
+
 const STATUS = ref('schemas', 'PetStatus');
 
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
@@ -23,8 +25,11 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
     method: 'get',
     path: '/pets',
     async handle(c) {
-      const query = readQuery(c.req);
-      const { pets, next } = await catalogue.listPets(query);
+      const parameters = c.req.queries();
+      const query = readQuery(parameters);
+      const { pets, next } = await catalogue.listPets(query).catch((error) => {
+        throw inParameters(error, parameters);
+      });
       // A page that is not the last is full.
       const headers = next === null ? JSON_TYPE : { ...JSON_TYPE, link: linkToNext(pets.length, query.status, next) };
       return respond(c, { status: 200, headers, body: JSON.stringify(pets.map(toJson)) });
@@ -37,7 +42,12 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
         'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once.',
       parameters: [
         parameter('query', 'limit', 'Maximum number of animals returned.', LIMIT),
-        parameter('query', 'status', 'Returns only animals with this availability status.', STATUS),
+        parameter(
+          'query',
+          'status',
+          'Returns only animals with this availability status. It is the only filter: other parameters are ignored.',
+          STATUS,
+        ),
         parameter(
           'query',
           'cursor',
@@ -62,18 +72,26 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
   };
 }
 
-/** The query of a request. Parameters that the interface does not know are ignored; the catalogue rejects other values. */
-function readQuery(req: HonoRequest): PetQuery {
-  const parameters = req.queries();
-  const read = (name: string): string | undefined => {
-    const [value, ...more] = parameters[name] ?? [];
-    if (more.length > 0) throw invalidRequest(CLIENT_MESSAGES.notOnce(name, more.length + 1));
-    return value;
-  };
+/**
+ * The query of a request. Parameters that the interface does not know are ignored. What can't be read stays as it is: the
+ * catalogue rejects it, and names every violation.
+ */
+function readQuery(parameters: Parameters): PetQuery {
+  const read = (name: string) => (parameters[name]?.length === 1 ? parameters[name][0] : parameters[name]);
   const [limit, status, cursor] = [read('limit'), read('status'), read('cursor')];
-  const after = cursor === undefined ? undefined : readCursor(cursor);
-  if (after === null) throw invalidRequest(CLIENT_MESSAGES.badCursor);
-  // An integer out of range stays text, so that the error quotes it as it was given.
-  const isInRange = limit !== undefined && DECIMAL.test(limit) && Number(limit) <= max;
+  const isInRange = typeof limit === 'string' && DECIMAL.test(limit) && Number(limit) <= max;
+  const after = typeof cursor === 'string' ? readCursor(cursor) : cursor;
   return { limit: isInRange ? Number(limit) : limit, status, after } as PetQuery;
+}
+
+/** The error of a query, in terms of the parameters. */
+function inParameters(error: unknown, parameters: Parameters): unknown {
+  if (!DomainError.is(error) || error.code !== 'invalid') return error;
+  const messages = error.violations.map(({ field, message }) => {
+    const name = field === 'after' ? 'cursor' : field;
+    const count = parameters[name]?.length ?? 0;
+    if (count > 1) return CLIENT_MESSAGES.notOnce(name, count);
+    return name === 'cursor' ? CLIENT_MESSAGES.badCursor : message;
+  });
+  return invalidRequest(messages.join('; '));
 }
