@@ -45,7 +45,7 @@ export function expectEnough(
   { MAX_CONNECTIONS, STOP_DEADLINE_SECONDS }: Configuration,
   { memory = Number.POSITIVE_INFINITY, seconds }: { readonly memory?: number; readonly seconds: number },
 ): void {
-  // The memory of a process under load, and of a connection that sends a body: docs/growing.md.
+  // The memory of a process under load, and of a connection that sends a body: docs/operations.md.
   expect(memory * 2 ** 20).toBeGreaterThanOrEqual(170_000_000 + MAX_CONNECTIONS * 80_000);
   expect(seconds).toBeGreaterThan(STOP_DEADLINE_SECONDS + (GRACE + END_TIMEOUT) / 1_000);
 }

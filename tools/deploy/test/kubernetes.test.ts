@@ -138,7 +138,7 @@ test('the manifests wait for /readyz as long as it may check the storage, and fo
   const { startupProbe, livenessProbe, readinessProbe } = container;
   // An operation that waits for the storage ends within 5 s: docs/settings.md.
   expect(readinessProbe.timeoutSeconds).toBeGreaterThan(5);
-  // With a tenth of a core: docs/growing.md.
+  // With a tenth of a core: docs/operations.md.
   expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThan(9);
   // A restart does not repair the storage.
   for (const probe of [startupProbe, livenessProbe]) expect(probe.httpGet.path).toBe('/livez');
