@@ -22,7 +22,7 @@ const entriesOf = (text: string) => (text === '' ? [] : text.split(',').map((ent
 
 const origins: Variable<ReadonlySet<string>> = {
   fallback: '',
-  rule: 'origins as browsers send them, like https://example.org, comma-separated, or * alone',
+  rule: 'origins like https://example.org, without a slash at the end, comma-separated, or * alone',
   parse(text) {
     const entries = entriesOf(text);
     return text === '*' || entries.every((entry) => originOf(entry) === entry) ? new Set(entries) : null;
