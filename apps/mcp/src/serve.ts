@@ -47,6 +47,6 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
     server.server.onerror = onerror;
     return server;
   };
-  serveStdio(makeServer, { transport, onerror, maxSubscriptions: 0 });
+  serveStdio(makeServer, { transport, onerror });
   onStop(() => process.stdin.destroy());
 }

@@ -78,6 +78,17 @@ describe('createTransport', () => {
     expect(responses).toEqual([response('1'), response('2'), response('3')]);
   });
 
+  test('rejects a request for notifications, under its id, as any method that there is not', async () => {
+    const id = '9007199254740993';
+    const subscription = `{"jsonrpc":"2.0","id":${id},"method":"subscriptions/listen","params":{}}`;
+    const { messages, responses } = await exchange(`${subscription}\n${request('1')}\n`);
+    expect(messages).toHaveLength(1);
+    expect(responses).toEqual([
+      `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"Method not found"}}`,
+      response('1'),
+    ]);
+  });
+
   test.each([
     ['no JSON', 'nonsense'],
     ['bytes that are not UTF-8', Buffer.from(request('1'), 'latin1')],

@@ -1,7 +1,7 @@
 import { Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readLines } from '@animal-store/app-kit';
-import { parseMessage, restoreId } from '@animal-store/mcp-tools';
+import { parseMessage, rejectSubscription, restoreId } from '@animal-store/mcp-tools';
 import { isJSONRPCRequest, type JSONRPCMessage, STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
@@ -33,6 +33,8 @@ export function createTransport(input: Readable, output: Writable, onClose: () =
   function* read(line: Buffer): Generator<Buffer> {
     try {
       const message = parseMessage(UTF8.decode(line));
+      const rejection = rejectSubscription(message);
+      if (rejection !== null) return void transport.send(rejection);
       if (isJSONRPCRequest(message)) unanswered.add(message.id);
       // A cancelled request has no response.
       unanswered.delete(Object(Object(message).params).requestId);

@@ -9,7 +9,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { createMcpServer, type McpServerOptions } from './index.ts';
-import { parseMessage, restoreId } from './message-id.ts';
+import { parseMessage, rejectSubscription, restoreId } from './message-id.ts';
 import { MESSAGES } from './messages.ts';
 
 /** How many levels a message may have: the SDK's schemas recurse. */
@@ -66,7 +66,9 @@ async function serveMessage(options: McpServerOptions, request: Request, message
       await server.close();
     }
   }
-  const handler = createMcpHandler(() => server, { legacy: 'reject', maxSubscriptions: 0 });
+  const rejection = rejectSubscription(message);
+  if (rejection !== null) return Response.json(rejection, { status: 404 });
+  const handler = createMcpHandler(() => server, { legacy: 'reject' });
   try {
     return await handler.fetch(request, { parsedBody: message });
   } finally {

@@ -5,7 +5,7 @@ import { type CallToolResult, fromJsonSchema, type JsonSchemaType, McpServer } f
 import { MESSAGES } from './messages.ts';
 import { ID, IDEMPOTENCY_KEY, NEXT, objectOf, PAGE_ARGUMENTS, PET, PET_ARGUMENTS } from './schemas.ts';
 
-export { parseMessage, restoreId } from './message-id.ts';
+export { parseMessage, rejectSubscription, restoreId } from './message-id.ts';
 
 export interface McpServerOptions {
   readonly catalogue: Catalogue;

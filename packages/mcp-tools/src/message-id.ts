@@ -1,4 +1,5 @@
 import { exact, parse, stringify } from '@animal-store/exact-json';
+import { isJSONRPCRequest, type JSONRPCErrorResponse, METHOD_NOT_FOUND } from '@modelcontextprotocol/server';
 
 const isId = (value: unknown): boolean => ['string', 'number', 'bigint'].includes(typeof value);
 
@@ -14,8 +15,6 @@ export function parseMessage(text: string): unknown {
   if (isId(id)) message.id = stringify(id);
   // Of notifications/cancelled.
   if (isId(params?.requestId)) message.params.requestId = stringify(params.requestId);
-  // Most clients take the id of the request. No tool reports progress, so that it never comes back.
-  if (isId(params?._meta?.progressToken)) message.params._meta.progressToken = stringify(params._meta.progressToken);
   return message;
 }
 
@@ -23,4 +22,13 @@ export function parseMessage(text: string): unknown {
 export function restoreId<Response extends { readonly id?: unknown }>(response: Response): Response {
   const id = parse(String(response.id));
   return { ...response, id: typeof id === 'bigint' ? exact(id) : id };
+}
+
+/**
+ * The response to a request for notifications (MCP 2026-07-28), or null for every other message. The SDK itself would say that
+ * too many are subscribed to: this server sends none.
+ */
+export function rejectSubscription(message: unknown): JSONRPCErrorResponse | null {
+  if (!isJSONRPCRequest(message) || message.method !== 'subscriptions/listen') return null;
+  return { jsonrpc: '2.0', id: message.id, error: { code: METHOD_NOT_FOUND, message: 'Method not found' } };
 }
