@@ -138,6 +138,8 @@ test('the manifests wait for /readyz as long as it may check the storage, and fo
   const { startupProbe, livenessProbe, readinessProbe } = container;
   // An operation that waits for the storage ends within 5 s: docs/settings.md.
   expect(readinessProbe.timeoutSeconds).toBeGreaterThan(5);
+  // A pod that ends just after it was ready replaces none.
+  expect(deployment.minReadySeconds).toBeGreaterThanOrEqual(5);
   // With a tenth of a core: docs/operations.md.
   expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThan(9);
   // A restart does not repair the storage.
