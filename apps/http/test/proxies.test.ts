@@ -326,7 +326,8 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       const { direct, proxied } = await startBehind(name);
       const headers = { 'content-type': 'application/json' };
       const { status, json } = await direct.call('POST', '/v1/pets', { headers, body: Buffer.alloc(2 ** 17) });
-      expect(await proxied.call('POST', '/v1/pets', { body: Buffer.alloc(2 ** 21) })).toMatchObject({ status, json });
+      const rejection = { status, json, headers: { 'x-request-id': expect.any(String) } };
+      expect(await proxied.call('POST', '/v1/pets', { body: Buffer.alloc(2 ** 21) })).toMatchObject(rejection);
     });
 
     test('limits the requests of a key, if an operator asks for it', async () => {
@@ -337,6 +338,7 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       for (const headers of [{}, { 'idempotency-key': 'a' }, { authorization: `bearer  ${KEY}` }]) {
         const { status, json, headers: fields } = await call('GET', '/v1/pets', { headers });
         expect([status, fields['content-type'], fields['retry-after']]).toEqual([429, 'application/json', '1']);
+        expect(fields['x-request-id']).toMatch(/^[\da-f]{32}$/);
         const message = expect.stringContaining('Retry-After');
         expect(json).toEqual({ code: 'too_many_requests', message, status: 429 });
       }
