@@ -23,7 +23,7 @@ describe('toPortError', () => {
   });
 
   // It may also connect to another server, name a schema, and create a table.
-  test.each([...['42P01', '42501', '3F000', '42P07', '08001', '25006']])(
+  test.each(['42P01', '42501', '3F000', '42P07', '08001', '25006'])(
     'names the function of an administrator that fails with %s, without the rows that the context quotes',
     (code) => {
       const where = `SQL statement "INSERT INTO log VALUES ('Max')"\nPL/pgSQL function zoo.log(text) line 2 at EXECUTE`;
