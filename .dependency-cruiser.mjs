@@ -1,6 +1,6 @@
-// The architecture as rules about imports: docs/architecture.md. Paths are relative to the repository's root; `$1` is
-// the first group of `from.path`. Not here is what other tools reject: an import that leads nowhere (TypeScript), a package that is not declared (pnpm), parts of Node.js in a
-// package without them (`types: []` in tsconfig.base.json), and a file that nothing imports (Knip).
+// The architecture as rules about imports: docs/architecture.md. Paths are relative to the repository's root; `$1` is the first
+// group of `from.path`. Other tools reject imports that lead nowhere (TypeScript), packages that are not declared (pnpm), parts
+// of Node.js in packages without them (`types: []` in tsconfig.base.json), and files that nothing imports (Knip).
 
 import { globSync, readFileSync } from 'node:fs';
 

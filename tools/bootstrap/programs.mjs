@@ -20,8 +20,8 @@ export function pnpm(...program) {
 }
 
 /**
- * The path of a Node.js that runs TypeScript, and whose SQLite keeps NUL characters: 24.16 or newer. Exits with one line if there is
- * none.
+ * The path of a Node.js that runs TypeScript, and whose SQLite keeps NUL characters: 24.16 or newer. Exits with one line if
+ * there is none.
  */
 export function chooseNode() {
   // The installed one can't be started on Alpine, because it needs another C library.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# npm start, npm run dev and npm run cli: installs the dependencies, and becomes the application, which runs from its sources. After
-# `exec` there are only npm and the application, which gets the signals that npm forwards.
+# npm start, npm run dev and npm run cli: installs the dependencies, and becomes the application, which runs from its sources.
+# After `exec` there are only npm and the application, which gets the signals that npm forwards.
 set -eu
 root=$(cd -- "$(dirname -- "$0")/../.." && pwd)
 watch=
