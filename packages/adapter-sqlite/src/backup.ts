@@ -1,6 +1,7 @@
 import { createReadStream, openSync, statSync } from 'node:fs';
-import type { Backup } from '@animal-store/domain/ports';
-import { isDamage, isRejection, toPortError, unusable, whenUnlocked } from './failures.ts';
+import { type Backup, unavailable } from '@animal-store/domain/ports';
+import { examineClosed, readFailure } from './damage.ts';
+import { isRejection, kindOf, toPortError, unusable, whenUnlocked } from './failures.ts';
 import { pathOf, realPathOf, requireFile } from './file.ts';
 import { createPartial } from './partial.ts';
 import { checkSchema, connect, type Database, isWhole } from './schema.ts';
@@ -20,13 +21,16 @@ export async function backupFile(file: string): Promise<Backup> {
     source.prepare('VACUUM INTO ?').run(copy.path);
     const copied = connect(copy.path);
     using _ = copied.db;
-    if (!isWhole(copy.path, copied)) throw unusable(path, 'its copy is damaged, and perhaps it is, too');
+    if (!isWhole(copy.path, copied)) {
+      throw (await readFailure(copy.path)) ?? unusable(path, 'its copy is damaged, and perhaps it is, too');
+    }
     // The open file outlives its name.
     const content = createReadStream('', { fd: openSync(copy.path, 'r'), highWaterMark: 2 ** 20 });
     return { size: statSync(copy.path).size, content };
   } catch (error) {
+    if (kindOf(error).isDamage) throw unavailable((await examineClosed(path).catch(() => null))?.reason ?? error);
     // Such as a collation of an administrator's index, which only the program that made it has.
-    if (!isRejection(error) || isDamage(error)) throw toPortError(path, error);
+    if (!isRejection(error)) throw toPortError(path, error);
     throw unusable(path, `SQLite cannot copy it: ${error.message}`, { cause: error });
   }
 }

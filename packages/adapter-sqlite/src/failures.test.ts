@@ -14,6 +14,7 @@ test.each<[string, Error, reason: string | null | undefined, writes?: 'one']>([
   ['SQLITE_ABORT_ROLLBACK', failure({ errcode: 516 }), null],
   ['SQLITE_CONSTRAINT_CHECK', failure({ errcode: 275 }), undefined, 'one'],
   ['SQLITE_CONSTRAINT_UNIQUE', failure({ errcode: 2_067 }), null, 'one'],
+  ['SQLITE_CORRUPT_INDEX', failure({ errcode: 779 }), null],
   ['SQLITE_MISMATCH', failure({ errcode: 20 }), undefined],
   ['a failed call of the system', failure({ code: 'EMFILE' }), null],
   ['no thread', failure({ code: 'ERR_WORKER_INIT_FAILED' }), null],

@@ -21,9 +21,18 @@ interface Kind {
   readonly writes: 'one' | 'transaction';
   /** What the operator reads, after the path; null: the message of the failure. */
   readonly operator: string | null;
+  /** Whether the file may be damaged: damage.ts examines it, and nothing is written meanwhile. */
+  readonly isDamage: boolean;
 }
 
-const OTHERS = { codes: [], port: 'unavailable', reads: 'one', writes: 'transaction', operator: null } as const;
+const OTHERS = {
+  codes: [],
+  port: 'unavailable',
+  reads: 'one',
+  writes: 'transaction',
+  operator: null,
+  isDamage: false,
+} as const;
 
 /** What each failure means. A call tries for 1.3 s before it reports `locked`. */
 const KINDS = {
@@ -46,8 +55,14 @@ const KINDS = {
   },
   // PROTOCOL
   unlockable: { ...OTHERS, codes: [15], operator: 'its file system does not lock files: put it on a local disk' },
-  damaged: { ...OTHERS, codes: [11], operator: 'it is damaged: restore a backup' }, // CORRUPT
-  foreign: { ...OTHERS, codes: [26], operator: 'it is not a SQLite database' }, // NOTADB
+  damaged: { ...OTHERS, codes: [11], isDamage: true }, // CORRUPT
+  // CORRUPT_VTAB: of somebody else, because the schema has no virtual table
+  virtualTable: {
+    ...OTHERS,
+    codes: [267],
+    operator: 'a virtual table that a trigger writes, such as a full-text index, is damaged: rebuild it',
+  },
+  foreign: { ...OTHERS, codes: [26], operator: 'it is not a SQLite database', isDamage: true }, // NOTADB
   system: OTHERS,
   defect: { ...OTHERS, port: 'defect' },
 } as const satisfies Record<string, Kind>;
@@ -95,16 +110,12 @@ export function failureToOpen(error: unknown): unknown {
   }
 }
 
-/** Whether the content of the file is damaged. */
-export const isDamage = (error: unknown): boolean =>
-  [KINDS.damaged, KINDS.foreign].some((kind) => kind === kindOf(error));
-
 /** Whether another connection holds a lock. */
 export const isLocked = (error: unknown): boolean => kindOf(error) === KINDS.locked;
 
 /** Whether SQLite rejects a statement because of what the file holds, not because of a lock, the disk or the machine. */
 export const isRejection = (error: unknown): error is Error =>
-  isDamage(error) || (resultCode(error) > 0 && kindOf(error).port === 'defect');
+  kindOf(error).isDamage || (resultCode(error) > 0 && kindOf(error).port === 'defect');
 
 /**
  * Runs work, and again while another connection holds a lock, without blocking the thread.

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { type Call, createStorage } from '@animal-store/adapter-kit';
 import { type Storage, unavailable } from '@animal-store/domain/ports';
 import { archive } from './archive.ts';
-import { isDamage, isRejection } from './failures.ts';
+import { isRejection, kindOf } from './failures.ts';
 import { pathOf, realPathOf, requireFile } from './file.ts';
 import { keys } from './keys.ts';
 import { createOpening, type File, openAtStart, write } from './open.ts';
@@ -42,6 +42,6 @@ async function ready(call: Call<File>): Promise<void> {
     await write(call, ...TRY_CREATING);
   } catch (error) {
     // No id is left, or something of an administrator rejects every pet.
-    throw isRejection(error) && !isDamage(error) ? unavailable(error) : error;
+    throw isRejection(error) && !kindOf(error).isDamage ? unavailable(error) : error;
   }
 }

@@ -9,7 +9,8 @@ import {
   withTimeout,
 } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { isDamage, kindOf, toPortError, whenUnlocked } from './failures.ts';
+import { CHECK, examine, examineClosed } from './damage.ts';
+import { kindOf, toPortError, whenUnlocked } from './failures.ts';
 import { placeOf } from './file.ts';
 import { checkSchema, openDatabase, type Row, type Statement } from './schema.ts';
 import { createWriterThread, requireProgram } from './thread.ts';
@@ -17,6 +18,9 @@ import type { Write } from './writer.ts';
 
 /** How many calls share a transaction or a turn at most. */
 const BATCH = { maxItems: 1_000 };
+
+/** The time between two examinations of a file that can't be read, in milliseconds. */
+const EXAMINATION_PAUSE = 1_000;
 
 /** How long the opening waits for the thread. A busy machine takes seconds; a disk that hangs, for ever. */
 const START_TIMEOUT = BUDGET.open - BUDGET.lock;
@@ -28,6 +32,9 @@ export interface File {
 
   /** Starts the thread that writes, which the first write does otherwise. */
   startWriter(): Promise<unknown>;
+
+  /** Learns why SQLite has reported damage: damage.ts. */
+  examine(): ReturnType<typeof examine>;
 
   close(): Promise<void>;
 }
@@ -45,26 +52,55 @@ export interface File {
  * A write without a reply may be committed.
  */
 export function createOpening(path: string): ResourceOptions<File> {
-  /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
+  /** Why nothing is written: it would be lost with the next backup that is restored. null: no call has met damage. */
   let damage: unknown = null;
+  let isProven = false;
+  /** When a file that was found unreadable may be examined again, on the clock of `performance.now`. */
+  let nextExamination = 0;
+
+  /** Learns, beside the calls, whether the file is damaged, or its disk fails to read it, or is whole again. */
+  async function examineAgain({ examine }: File): Promise<void> {
+    if (isProven || performance.now() < nextExamination) return;
+    nextExamination = Number.POSITIVE_INFINITY;
+    try {
+      const found = await examine();
+      damage = found === null ? null : unavailable(found.reason);
+      isProven = found?.isProven ?? false;
+    } catch {
+      // It could not be examined, because of a lock for example.
+    }
+    nextExamination = performance.now() + EXAMINATION_PAUSE;
+  }
+
+  let file: File | null = null;
   return {
     async open() {
-      const file = await openFile(path);
-      return {
-        ...file,
+      const opened = await openFile(path).catch(async (error: unknown) => {
+        if (!kindOf(error).isDamage) throw error;
+        throw (await examineClosed(path))?.reason ?? error;
+      });
+      file = {
+        ...opened,
         write(...given) {
-          if (damage !== null) throw damage;
-          return file.write(...given);
+          if (damage === null) return opened.write(...given);
+          examineAgain(opened);
+          throw damage;
         },
       };
+      return file;
     },
-    close: (file) => file.close(),
+    close: (opened) => opened.close(),
     // SQLite has no connection to lose: a failed call leaves the file open.
     isLost: () => false,
     toPortError(failure) {
       const error = toPortError(path, failure);
-      if (isDamage(failure)) damage ??= error;
-      return error;
+      if (!kindOf(failure).isDamage || file === null) return error;
+      if (damage === null) {
+        damage = unavailable(failure);
+        nextExamination = 0;
+        examineAgain(file);
+      }
+      return damage;
     },
   };
 }
@@ -107,6 +143,7 @@ export const write = (call: Call<File>, ...statements: Write) => call.connection
 async function openFile(path: string): Promise<File> {
   const reader = await whenUnlocked(() => openDatabase(path));
   const writer = createWriterThread(placeOf(path), reader.db);
+  const closing = new AbortController();
 
   /** The result of a read, or its error. Throws an error that all reads of the turn share. */
   function resultOf([decode, ...statement]: Read): unknown {
@@ -137,6 +174,19 @@ async function openFile(path: string): Promise<File> {
     // Group commit: writes that arrive during a commit are the next transaction.
     write: createBatches(writer.commit, BATCH),
     startWriter: () => writer.commit([], { deadline: Number.POSITIVE_INFINITY }),
-    close: writer.close,
+    examine: () =>
+      examine(
+        path,
+        async () => {
+          const outcome = await writer.runAlone(CHECK);
+          if (outcome instanceof Error) throw outcome;
+          return String(outcome[0]?.[0]);
+        },
+        closing.signal,
+      ),
+    close() {
+      closing.abort();
+      return writer.close();
+    },
   };
 }

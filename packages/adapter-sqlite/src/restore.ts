@@ -4,7 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { LAST_ID, skipIds } from './archive.ts';
-import { isDamage, isLocked, isRejection, toPortError, unusable } from './failures.ts';
+import { readFailure } from './damage.ts';
+import { isLocked, isRejection, kindOf, toPortError, unusable } from './failures.ts';
 import { createFile, identityOf, pathOf, realPathOf } from './file.ts';
 import { createPartial } from './partial.ts';
 import { checkSchema, connect, EXISTING, isOwn, isWhole, LAST_ASSIGNABLE_ID, SCHEMA, uriOf } from './schema.ts';
@@ -42,7 +43,7 @@ export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>,
     using partial = createPartial(path, 'restore');
     // 'r+' creates no file: the stream may open it after an error, when it is removed.
     await pipeline(copy, createWriteStream(partial.path, { flags: 'r+' }));
-    const copied = attachCopy(db, partial.path);
+    const copied = await attachCopy(db, partial.path);
     // Its name, and so its log, may be another file's now, in which a process has acknowledged pets.
     checkIdentity();
     db.exec('BEGIN');
@@ -53,6 +54,8 @@ export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>,
   } catch (error) {
     if (isLocked(error)) throw unavailable(new Error(IN_USE, { cause: error }));
     if (!isRejection(error)) throw toPortError(named, error);
+    const failure = kindOf(error).isDamage ? await readFailure(named) : null;
+    if (failure !== null) throw unavailable(failure);
     throw unusable(named, `SQLite cannot replace its content (${error.message}): ${MOVE_AWAY}`, { cause: error });
   }
 }
@@ -80,23 +83,26 @@ function lock(path: string): DatabaseSync {
  * @returns The last id that the copy has assigned or skipped.
  * @throws DomainError `invalid`
  */
-function attachCopy(db: DatabaseSync, path: string): bigint {
+async function attachCopy(db: DatabaseSync, path: string): Promise<bigint> {
   if (statSync(path).size === 0) throw new DomainError('invalid', 'the copy cannot be used: it is empty');
   try {
     const database = connect(path, (database) => checkSchema('the copy', database), IMMUTABLE);
     using _ = database.db;
-    if (!isWhole(path, database)) throw new DomainError('invalid', NOT_WHOLE);
+    if (!isWhole(path, database)) throw await notWhole(path);
     db.prepare('ATTACH ? AS copy').run(uriOf(path, IMMUTABLE));
     return database.run([[LAST_ID]])[0]?.[0] as bigint;
   } catch (error) {
     // As a cause it would blame the setting.
     if (StorageMisconfigured.is(error)) throw new DomainError('invalid', error.message);
     if (!isRejection(error)) throw error;
-    throw new DomainError('invalid', isDamage(error) ? NOT_WHOLE : `the copy cannot be used: ${error.message}`, {
-      cause: error,
-    });
+    if (kindOf(error).isDamage) throw await notWhole(path, { cause: error });
+    throw new DomainError('invalid', `the copy cannot be used: ${error.message}`, { cause: error });
   }
 }
+
+/** The disk's error if it fails to read what it has just stored. */
+const notWhole = async (path: string, options?: ErrorOptions) =>
+  (await readFailure(path)) ?? new DomainError('invalid', NOT_WHOLE, options);
 
 /**
  * Replaces tables of any format.

@@ -56,27 +56,36 @@ export function createWriterThread(place: Place, reader: DatabaseSync) {
     return started;
   }
 
+  /** Commits writes as one transaction, in a new thread if the last one has ended. */
+  async function commit(
+    writes: readonly Write[],
+    { deadline }: Pick<Limits, 'deadline'>,
+  ): Promise<readonly (readonly Row[] | Error)[]> {
+    if (!reader.isOpen) throw unavailable(new Error('the file is closed'));
+    thread ??= startThread();
+    if (thread.pending !== null) throw unavailable(new Error('the disk takes too long to write'));
+    // It throws if a value can't be sent.
+    thread.worker.postMessage({ writes, deadline: performance.timeOrigin + deadline } satisfies Transaction);
+    thread.pending = Promise.withResolvers();
+    return (await thread.pending.promise).map(revived);
+  }
+
   return {
-    /**
-     * Commits writes as one transaction, in a new thread if the last one has ended.
-     */
-    async commit(
-      writes: readonly Write[],
-      { deadline }: Pick<Limits, 'deadline'>,
-    ): Promise<readonly (readonly Row[] | Error)[]> {
-      if (!reader.isOpen) throw unavailable(new Error('the file is closed'));
-      thread ??= startThread();
-      if (thread.pending !== null) throw unavailable(new Error('the disk takes too long to write'));
-      // It throws if a value can't be sent.
-      thread.worker.postMessage({ writes, deadline: performance.timeOrigin + deadline } satisfies Transaction);
-      thread.pending = Promise.withResolvers();
-      return (await thread.pending.promise).map(revived);
+    commit,
+
+    /** Runs SQL alone when the present transaction has its reply, however long that takes. */
+    async runAlone(sql: string): Promise<readonly Row[] | Error> {
+      while (thread?.pending) await thread.pending.promise.catch(() => {});
+      const [outcome] = await commit([[[sql]]], { deadline: Number.POSITIVE_INFINITY });
+      return outcome as readonly Row[] | Error;
     },
 
     /**
-     * Waits for the present transaction, closes the reader, then ends the thread. The connection that is closed last copies the
-     * log into the database and deletes it, so it must be the thread's. The transaction comes first, because a first one still
-     * checks that the log exists. While the disk blocks the thread, Node.js can't end it: even `process.exit` waits for it.
+     * 1. Waits for the present transaction: a first one still checks that the log exists, which step 3 deletes.
+     * 2. Closes the reader. The connection that is closed last copies the log into the database and deletes it, which may take
+     *    long, so it must be the thread's.
+     * 3. Ends the thread, which closes its connection. While the disk blocks the thread, Node.js can't end it: even
+     *    `process.exit` waits for it.
      */
     async close(): Promise<void> {
       await thread?.pending?.promise.catch(() => {});

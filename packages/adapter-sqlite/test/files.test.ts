@@ -8,14 +8,21 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { added, apiKey, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { BUDGET } from '@animal-store/adapter-kit';
-import { StorageMisconfigured } from '@animal-store/domain/ports';
-import { expect, test } from 'vitest';
+import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { backupFile } from '../src/backup.ts';
 import { createSqliteStorage } from '../src/index.ts';
-import { databaseAt, execute, fileWith, freshFile, misconfigured, openAt, storageAt } from './fixtures.ts';
+import { databaseAt, execute, fileWith, freshFile, misconfigured, openAt, storageAt, untilReady } from './fixtures.ts';
+
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:fs/promises')>();
+  return { ...original, open: vi.fn(original.open) };
+});
 
 // The contract of storages is given files that are moved, replaced or changed, and put back.
 
@@ -77,21 +84,73 @@ test.each([0, 10])('raises no alarm if the storage is closed %i turns after its 
   } else expect(await everyPage((await openAt(file)).pets)).toEqual([outcome]);
 });
 
-test('a damaged page makes the reads that meet it, every write and ready fail as a configuration error', async () => {
-  const file = await fileWith(2_000);
-  // Two of some ten pages, neither the first nor the last one.
-  const bytes = readFileSync(file);
-  const position = Math.floor((bytes.length / 4_096) * 0.75) * 4_096;
-  writeFileSync(file, bytes.fill(0x5a, position, position + 2 * 4_096));
-  const storage = await storageAt(file);
+describe('a damaged page', () => {
+  /** Damages two of some ten pages, neither the first nor the last one. Returns what repairs them. */
+  function damage(file: string): () => void {
+    const bytes = readFileSync(file);
+    const position = Math.floor((bytes.length / 4_096) * 0.75) * 4_096;
+    writeFileSync(file, Buffer.from(bytes).fill(0x5a, position, position + 2 * 4_096));
+    return () => writeFileSync(file, bytes);
+  }
 
-  const damaged = misconfigured(/animals\.db cannot be used: it is damaged: restore a backup$/);
-  await expect(everyPage(storage.pets)).rejects.toMatchObject(damaged);
-  await expect(storage.ready()).rejects.toMatchObject(damaged);
-  await expect(added(storage.pets)).rejects.toMatchObject(damaged);
-  // Undamaged pages can still be read, and nothing was added.
-  expect(await storage.pets.find(1n)).toMatchObject({ id: 1n });
-  expect(await storage.pets.find(2_001n)).toBeNull();
+  /** Waits until a storage that is not ready says why. */
+  const isNotReady = ({ ready }: Storage, reason: object) =>
+    expect.poll(() => ready().catch((error: Error) => error), { timeout: 30_000 }).toMatchObject(reason);
+
+  test('makes the reads that meet it, every write and ready fail as a configuration error', async () => {
+    const file = await fileWith(2_000);
+    damage(file);
+    const storage = await storageAt(file);
+    const damaged = misconfigured(/animals\.db cannot be used: it is damaged \([^\n]+\): restore a backup$/);
+    const unavailable = { code: 'storage_unavailable' };
+    await expect(everyPage(storage.pets)).rejects.toMatchObject(unavailable);
+    await expect(added(storage.pets)).rejects.toMatchObject(unavailable);
+    await isNotReady(storage, damaged);
+    await expect(added(storage.pets)).rejects.toMatchObject(damaged);
+    await expect(everyPage(storage.pets)).rejects.toMatchObject(damaged);
+    // Undamaged pages can still be read, and nothing was added.
+    expect(await storage.pets.find(1n)).toMatchObject({ id: 1n });
+    expect(await storage.pets.find(2_001n)).toBeNull();
+  });
+
+  // SQLite reports it so, too, if the disk fails to read.
+  test('that the disk failed to read is no reason to restore a backup, and nothing is written until it can be read', async () => {
+    const file = await fileWith(2_000);
+    const repair = damage(file);
+    const storage = await storageAt(file);
+    const read = vi.fn().mockRejectedValue(Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' }));
+    vi.mocked(open).mockImplementation(async () => ({ read }) as never);
+    onTestFinished(() => void vi.mocked(open).mockReset());
+    await expect(everyPage(storage.pets)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    const unreadable = misconfigured(/animals\.db cannot be used: it cannot be read \(EIO\): check the disk, [^\n]+$/);
+    await isNotReady(storage, unreadable);
+    await expect(added(storage.pets)).rejects.toMatchObject(unreadable);
+
+    repair();
+    read.mockResolvedValue({ bytesRead: 0 });
+    await untilReady(storage);
+    expect((await added(storage.pets)).id).toBe(2_001n);
+    expect(await everyPage(storage.pets)).toHaveLength(2_001);
+  });
+});
+
+test('a damaged full-text index of somebody else stops writes that need it, and no reads and copies, until it is rebuilt', async () => {
+  const { pets, keys, ready, location: file } = await storageAt();
+  const { id } = await added(pets);
+  const db = databaseAt(file, { defensive: false });
+  db.exec(`CREATE VIRTUAL TABLE words USING fts5(name);
+    CREATE TRIGGER own AFTER INSERT ON pets BEGIN INSERT INTO words (rowid, name) VALUES (NEW.id, NEW.name); END;
+    INSERT INTO words (name) VALUES ('Rex'); DELETE FROM words_data WHERE id = 10`);
+  const damaged = misconfigured(
+    /a virtual table that a trigger writes, such as a full-text index, is damaged: rebuild it$/,
+  );
+  await expect(added(pets)).rejects.toMatchObject(damaged);
+  await keys.add(apiKey());
+  expect(await pets.find(id)).toMatchObject(rex());
+  expect((await backupFile(file)).size).toBeGreaterThan(0);
+  db.exec("INSERT INTO words (words) VALUES ('rebuild')");
+  await ready();
+  await added(pets);
 });
 
 test('reads that need what is missing are unavailable, and the others are served', async () => {

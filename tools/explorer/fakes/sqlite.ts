@@ -64,8 +64,8 @@ const openDatabase = () => ({ db: { isOpen: true }, run: () => machine.rows.map(
 
 Object.assign(workerThreads, { Worker: FakeThread });
 syncBuiltinESMExports();
-Object.assign(globalThis, { fakeSchema: { openDatabase, checkSchema() {} } });
-const FAKE_SCHEMA = 'data:text/javascript,export const { openDatabase, checkSchema } = globalThis.fakeSchema;';
+Object.assign(globalThis, { fakeSchema: { openDatabase, checkSchema() {}, connect: openDatabase } });
+const FAKE_SCHEMA = 'data:text/javascript,export const { openDatabase, checkSchema, connect } = globalThis.fakeSchema;';
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === './schema.ts' && context.parentURL?.includes('/adapter-sqlite/')
