@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { openStorage } from '@animal-store/app-kit';
 
 /** A stream of text that may be a terminal. */
-export type TextOutput = Writable & { readonly isTTY?: boolean };
+export type TextOutput = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** The surroundings of the command line. */
 export interface Context {

@@ -26,9 +26,14 @@ type Archived = Storage & { readonly archive: PetArchive };
 async function storageWith(pets: readonly StoredPet[]): Promise<Archived> {
   const storage = (await createSqliteStorage({ file: join(freshFolder(), 'pets.db') })) as Archived;
   onTestFinished(() => storage.close());
-  for (let done = 0; done < pets.length; done += 1_000) await storage.archive.restore(pets.slice(done, done + 1_000));
+  for (let done = 0; done < pets.length; done += 500)
+    await untilDone(() => storage.archive.restore(pets.slice(done, done + 500)));
   return storage;
 }
+
+/** Repeats a call while a busy machine takes longer than it may. */
+const untilDone = (call: () => Promise<unknown>) =>
+  expect.poll(() => call().then(() => null, String), { timeout: 30_000 }).toBe(null);
 
 /** Two storages with these pets, and the command that copies one to the other. */
 async function storages(ofSource: readonly StoredPet[], ofTarget: readonly StoredPet[] = [], isTTY = false) {
@@ -174,10 +179,13 @@ test.each([
   expect(await copy(restore)).toEqual(failed(`the storage at ${location} is unavailable: no standby confirms`));
 });
 
-test('draws a bar for each step on a terminal, and erases it at the end', async () => {
-  const { copy } = await storages(PETS, [], true);
-  const bars = ['copied', 'checked'].map((step) => `${step}: [####################] 3599 ids of 3599 ids, 0 ids/s`);
+test('draws a line for each step on a terminal, of the pets that are read, and erases it at the end', async () => {
+  const { source, copy } = await storages(PETS, [], true);
+  // The counter of ids is far above the pets after a restore that skipped ids, or behind them.
+  await source.archive.skipIds(10_000_000n);
+  const bar = (step: string) => `${step}: [####################] 1200 pets of 1200 pets, 0 pets/s`;
   const { out, err } = await copy();
-  expect(err).toBe(['', ...bars, ''].join('\r\u001b[K'));
+  expect(err).toBe(['', bar('checked'), ''].join('\r\u001b[K'));
   expect(out).toMatch(/copied .*1200/);
+  expect((await copy()).err).toBe(['', bar('copied'), bar('checked'), ''].join('\r\u001b[K'));
 });

@@ -28,11 +28,11 @@ export function addCopy(program: Command, context: Context): void {
     .action((options: TargetOptions) =>
       withTarget(context, options, async (source, target) => {
         const counts = await interruptible(({ signal }) =>
-          copy(source, target, (step, lastId) => {
-            const draw = createProgress(stderr, clock, lastId, MESSAGES.ids, MESSAGES.step(step));
-            return (id) => {
+          copy(source, target, (step, total) => {
+            const draw = createProgress(stderr, clock, total, MESSAGES.pets, MESSAGES.step(step));
+            return (pets) => {
               signal.throwIfAborted();
-              draw(id);
+              draw(pets);
             };
           }),
         ).finally(() => drawProgress(stderr));
@@ -45,59 +45,90 @@ export function addCopy(program: Command, context: Context): void {
  * Reads the pets of both storages three times: to compare them, because nothing is written to a target that has pets or API keys
  * of its own; to copy what it lacks; and to check that neither has changed meanwhile.
  *
- * @param beginStep Called before each of the three, with the last id. What it returns is called before each batch, with the
- * last id that was read; an error that it throws ends the copy.
+ * @param beginStep Called before each of the three, with the number of pets, or null if it is not known. What it returns is
+ * called before each batch, with the number of pets that were read; an error that it throws ends the copy.
  */
 async function copy(
   source: MovableStorage,
   target: MovableStorage,
-  beginStep: (step: string, lastId: number) => (id: number) => void,
+  beginStep: (step: string, total: number | null) => (pets: number) => void,
 ) {
-  const lastId = await source.archive.lastId();
-  const compare = (step: string, store?: PetArchive['restore']) =>
-    comparePets(source.archive, target.archive, beginStep(step, Number(lastId)), store);
+  const archives = [source.archive, target.archive] as const;
 
   const isEmpty = (await target.archive.read(0n, 1)).length === 0;
-  if (!isEmpty) await compare('compared');
+  const compared = isEmpty ? null : await comparePets(...archives, beginStep('compared', null));
   const keys = await keysOf(source.keys);
   const stored = await keysOf(target.keys);
   const keyOfTarget = [...stored.values()].find(({ id }) => !keys.has(id));
   if (keyOfTarget !== undefined) throw new CommandFailed(MESSAGES.keyOfTarget(keyOfTarget));
 
-  const copied = await compare('copied', (pets) => target.archive.restore(pets));
+  const copied = await copyPets(...archives, beginStep('copied', compared?.pets ?? null));
   // Keys that an earlier copy stored unconfirmed are confirmed with the writes before and after.
   const lacking = [...keys.values()].filter((key) => !isDeepStrictEqual(stored.get(key.id), key));
   await copyKeys(lacking, target.keys);
   // Ids above those of all pets: of pets that were deleted, or skipped by a restore.
   await target.archive.skipIds(await source.archive.lastId());
 
-  const checked = await compare('checked');
+  const checked = await comparePets(...archives, beginStep('checked', copied.pets));
   const [keysOfSource, keysOfTarget] = [await keysOf(source.keys), await keysOf(target.keys)];
   if (checked.lacking > 0 || !isDeepStrictEqual(keysOfSource, keysOfTarget)) throw new CommandFailed(MESSAGES.changed);
   return { copied: copied.lacking, alreadyCopied: copied.pets - copied.lacking, apiKeys: keys.size };
 }
 
+/** How many pets the source has, and how many of them the target lacks. */
+interface Counts {
+  readonly pets: number;
+  readonly lacking: number;
+}
+
+/** @throws CommandFailed if the target has a pet that the source does not have. */
+async function comparePets(source: PetArchive, target: PetArchive, onBatch: (pets: number) => void): Promise<Counts> {
+  const counts = { pets: 0, lacking: 0 };
+  for await (const { pets, lacking } of batchesOf(source, target, onBatch)) {
+    counts.pets += pets.length;
+    counts.lacking += lacking.length;
+  }
+  return counts;
+}
+
 /**
- * Reads the pets of both in order of id, batch by batch.
+ * Stores the pets that the target lacks, while the next ones are read. Also writes if it lacks none, because a target must
+ * still confirm those that an interrupted copy has stored.
  *
- * @param store Stores the pets of a batch that the target lacks. It is called for each batch, because a target that lacks
- * none after an interrupted copy must still confirm those that it has.
- * @returns How many pets the source has, and how many of them the target lacked.
  * @throws CommandFailed if the target has a pet that the source does not have.
  */
-async function comparePets(
+async function copyPets(source: PetArchive, target: PetArchive, onBatch: (pets: number) => void): Promise<Counts> {
+  const counts = { pets: 0, lacking: 0 };
+  let storing: Promise<void> = Promise.resolve();
+  for await (const { pets, lacking } of batchesOf(source, target, onBatch)) {
+    await storing;
+    counts.pets += pets.length;
+    counts.lacking += lacking.length;
+    storing = target.restore(lacking);
+    // It is awaited after the next batch was read, which may fail first.
+    storing.catch(() => {});
+  }
+  await storing;
+  return counts;
+}
+
+/**
+ * Reads the pets of both in order of id. The last batch has none.
+ *
+ * @throws CommandFailed if the target has a pet that the source does not have.
+ */
+async function* batchesOf(
   source: PetArchive,
   target: PetArchive,
-  onBatch: (id: number) => void,
-  store: PetArchive['restore'] = async () => {},
-) {
-  const counts = { pets: 0, lacking: 0 };
-  let [after, lacking]: [bigint, readonly StoredPet[]] = [0n, []];
-  for (;;) {
-    onBatch(Number(after));
-    // At the same time the missing pets of the batch before are stored.
-    const [pets, stored] = await Promise.all([source.read(after, BATCH), target.read(after, BATCH), store(lacking)]);
-    after = pets.at(-1)?.id ?? LIMITS.id.max;
+  onBatch: (pets: number) => void,
+): AsyncGenerator<{ readonly pets: readonly StoredPet[]; readonly lacking: readonly StoredPet[] }> {
+  let after = 0n;
+  for (let read = 0; ; ) {
+    onBatch(read);
+    const [pets, stored] = await Promise.all([source.read(after, BATCH), target.read(after, BATCH)]);
+    const last = pets.at(-1)?.id ?? LIMITS.id.max;
+    if (pets.length > 0 && last <= after) throw new TypeError(`the pets behind ${after} end with ${last}`);
+    after = last;
     const rest = new Map(pets.map((pet) => [pet.id, pet]));
     for (const pet of stored) {
       // It is compared with the next batch. After the last one, each stored pet is the target's own.
@@ -105,10 +136,9 @@ async function comparePets(
       if (!isDeepStrictEqual(rest.get(pet.id), pet)) throw new CommandFailed(MESSAGES.petOfTarget(pet.id));
       rest.delete(pet.id);
     }
-    lacking = [...rest.values()];
-    counts.pets += pets.length;
-    counts.lacking += lacking.length;
-    if (pets.length === 0) return counts;
+    read += pets.length;
+    yield { pets, lacking: [...rest.values()] };
+    if (pets.length === 0) return;
   }
 }
 

@@ -41,7 +41,7 @@ export const MESSAGES = {
   integer: 'It must be an integer without a leading zero.',
   days: (max: number) => `It must be a number of days from 1 to ${max}.`,
   importId: 'It must be 1 to 100 visible ASCII characters.',
-  system: (syscall: string | undefined, reason: string) => `a file can't be used (${syscall}): ${reason}`,
+  system: (syscall: string, reason: string) => `a file can't be used (${syscall}): ${reason}`,
   inMemory: `set ${variableNames()}: nothing in memory outlives a command`,
   unreadableFile: (subject: string, reason: string) => `${subject}: the file can't be read: ${reason}`,
   emptyFile: (subject: string) => `${subject}: the file is empty`,
@@ -58,7 +58,7 @@ export const MESSAGES = {
   stopped: 'interrupted',
 
   megabytes: (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`,
-  ids: (count: number) => `${Math.round(count)} ids`,
+  pets: (count: number) => `${Math.round(count)} pets`,
   step: (name: string) => `${name}: `,
   amount: (done: number, rate: number, format: (amount: number) => string) => `${format(done)}, ${format(rate)}/s`,
   bar(done: number, rate: number, total: number, format: (amount: number) => string): string {

@@ -7,6 +7,9 @@ import { printable } from './messages.ts';
 /** Erases a line of progress on a terminal. */
 const ERASE_LINE = '\r\u001b[K';
 
+/** The columns of a terminal that does not say how many it has. */
+const COLUMNS = 80;
+
 /** How many records a table has at most. */
 const TABLE_ROWS = 100;
 
@@ -27,9 +30,14 @@ export async function printAll(output: TextOutput, records: Iterable<object> | A
   if (rows.length > 0) output.write(tableOf(rows));
 }
 
-/** Redraws a line of progress on a terminal, and erases it if there is no text. Another output has no such line. */
+/**
+ * Redraws a line of progress on a terminal, and erases it if there is no text. Another output has no such line.
+ *
+ * @param text ASCII. A line that is wider than the terminal would wrap, and only its last row would be erased.
+ */
 export function drawProgress(output: TextOutput, text = ''): void {
-  if (output.isTTY) output.write(ERASE_LINE + text);
+  // Some terminals wrap at their last column, and some say that they have 0.
+  if (output.isTTY) output.write(ERASE_LINE + text.slice(0, (output.columns || COLUMNS) - 1));
 }
 
 /** A table whose first row has the names of the members. */

@@ -10,9 +10,9 @@ export type Progress = (done: number) => void;
 const PAUSE = 100;
 
 /**
- * Draws progress on a terminal: with a bar and the time that is left if the total is known.
+ * Draws progress on a terminal: with a bar and the time that is left while the total is known and not exceeded.
  *
- * @param total null if it is not known.
+ * @param total null if it is not known. More may be done: a file grows while it is read.
  * @param format Writes an amount with its unit.
  * @param label Stands before the bar.
  */
@@ -31,7 +31,7 @@ export function createProgress(
     last = now;
     const seconds = (now - begin) / 1_000;
     const rate = seconds > 0 ? done / seconds : 0;
-    const text = total ? MESSAGES.bar(done, rate, total, format) : MESSAGES.amount(done, rate, format);
+    const text = total && done <= total ? MESSAGES.bar(done, rate, total, format) : MESSAGES.amount(done, rate, format);
     drawProgress(output, label + text);
   };
 }
