@@ -1,4 +1,5 @@
-import { type ApiKey, type ApiKeyPage, type Keyring, LIMITS } from '@animal-store/domain';
+import type { ApiKey } from '@animal-store/domain';
+import { allKeys } from '@animal-store/domain/ports';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Context } from './context.ts';
 import { isoDate, MESSAGES } from './messages.ts';
@@ -30,10 +31,11 @@ export function addKeys(program: Command, context: Context): void {
     .command('list')
     .description('Lists the issued API keys, without their secrets, the oldest first.')
     .action(() =>
-      withStorage(context, async ({ keyring }) => {
-        const keys = await allKeys(keyring);
-        keys.sort((one, other) => one.createdAt - other.createdAt);
-        await printAll(stdout, keys.map(printed));
+      withStorage(context, async ({ keys }) => {
+        const all: ApiKey[] = [];
+        for await (const key of allKeys(keys)) all.push(key);
+        all.sort((one, other) => one.createdAt - other.createdAt);
+        await printAll(stdout, all.map(printed));
       }),
     );
 
@@ -48,16 +50,6 @@ export function addKeys(program: Command, context: Context): void {
         await print(stdout, printed(record));
       }),
     );
-}
-
-async function allKeys(keyring: Keyring): Promise<ApiKey[]> {
-  const all: ApiKey[] = [];
-  for (let after: string | null = ''; after !== null; ) {
-    const page: ApiKeyPage = await keyring.list({ after, limit: LIMITS.page.max });
-    all.push(...page.keys);
-    after = page.next;
-  }
-  return all;
 }
 
 function days(text: string): number {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import type { NewPet } from '@animal-store/domain';
+import type { ApiKey, NewPet } from '@animal-store/domain';
 import { describe, expect, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
 import { printAll } from './print.ts';
@@ -39,6 +39,43 @@ describe('keys list', () => {
       expect(await run('keys', 'revoke', id)).toHaveLength(1);
     },
   );
+});
+
+test('keys list ends if the adapter of an old version repeats its only page, and fails if it repeats a full one', async () => {
+  const storage = createMemoryStorage();
+  const none = { expiresAt: null, revokedAt: null, lastUsedAt: null, createdAt: 0 };
+  const records = Array.from({ length: 100 }, (_, index): ApiKey => {
+    const id = index.toString(16).padStart(16, '0');
+    return { id, digest: id.padEnd(64, '0'), visiblePrefix: 'anst_0000', holder: 'the zoo', ...none };
+  });
+  const withKeys = (count: number) => {
+    const list = async () => records.slice(0, count);
+    return commandLine({ storage: { ...storage, keys: { ...storage.keys, list } } });
+  };
+  expect(await withKeys(2).run('keys', 'list')).toHaveLength(2);
+  await expect(withKeys(100).run('keys', 'list')).rejects.toThrow(/^the API keys behind 0+63 end with 0+63$/);
+});
+
+/** Numbers that look like those of the system. */
+test.each<[string, object, string]>([
+  [
+    'the system',
+    { errno: -2, code: 'ENOENT', syscall: 'open' },
+    "a file can't be used (open): no such file or directory",
+  ],
+  ['Node.js', { errno: 21, code: 'ERR_FS_EISDIR', syscall: 'rm' }, "a file can't be used (rm): it failed"],
+  ['zlib', { errno: -3, code: 'Z_DATA_ERROR' }, 'it failed'],
+  ['a client of MySQL', { errno: 1_045, code: 'ER_ACCESS_DENIED_ERROR' }, 'it failed'],
+  [
+    'a client with a text',
+    { errno: 'EHOSTDOWN', code: 'EHOSTDOWN', syscall: 'connect' },
+    "a file can't be used (connect): it failed",
+  ],
+])('the reason of an error of %s is one line', async (_, members, line) => {
+  const storage = createMemoryStorage();
+  const list = () => Promise.reject(Object.assign(new Error('it failed\nat some place'), members));
+  const { runWith } = commandLine({ storage: { ...storage, pets: { ...storage.pets, list } } });
+  expect(await runWith('', 'pets', 'list')).toEqual({ code: 1, out: '', err: `animal-store: ${line}\n` });
 });
 
 describe('pets', () => {

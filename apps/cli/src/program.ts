@@ -34,7 +34,9 @@ export async function runProgram(context: Context): Promise<number> {
     const isMisuse = error instanceof ConfigurationError || (DomainError.is(error) && error.code === 'invalid');
     const { errno, syscall, message } = error as NodeJS.ErrnoException;
     if (!(isMisuse || errno !== undefined || DomainError.is(error) || error instanceof CommandFailed)) throw error;
-    const text = errno === undefined ? withoutArguments(message) : MESSAGES.system(syscall, systemReason(error));
+    const reason = errno === undefined ? withoutArguments(message) : systemReason(error);
+    // A client of a database has an `errno`, too, and no `syscall`.
+    const text = syscall === undefined ? reason : MESSAGES.system(syscall, reason);
     context.stderr.write(MESSAGES.line(text));
     if (error instanceof CommandFailed) return error.exitCode;
     return isMisuse ? EXIT_MISUSED : EXIT_FAILED;

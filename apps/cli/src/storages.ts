@@ -15,7 +15,7 @@ import {
   systemReason,
 } from '@animal-store/app-kit';
 import { type Catalogue, createCatalogue, createKeyring, DomainError, type Keyring } from '@animal-store/domain';
-import { mapPorts, type Storage } from '@animal-store/domain/ports';
+import { type ApiKeyRepository, mapPorts, type Storage } from '@animal-store/domain/ports';
 import { reasonOf } from '@animal-store/domain/transport';
 import { CommandFailed, type Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
@@ -23,6 +23,7 @@ import { MESSAGES } from './messages.ts';
 interface UseCases {
   readonly catalogue: Catalogue;
   readonly keyring: Keyring;
+  readonly keys: ApiKeyRepository;
 }
 
 /** A storage that `copy` reads or fills. */
@@ -47,7 +48,7 @@ export async function withStorage(
 ): Promise<void> {
   await using storage = await open(context, await namedStorage(context), options);
   const keyring = createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock: context.clock });
-  await work({ catalogue: createCatalogue(storage.pets), keyring });
+  await work({ catalogue: createCatalogue(storage.pets), keyring, keys: storage.keys });
 }
 
 /** Opens the storage that the environment names and another one, which may be created, and closes them. */
@@ -79,6 +80,7 @@ async function explainErrors<R>(call: () => Promise<R>, chosen: ChosenStorage, l
 export async function placeToCopy(context: Context) {
   const chosen = await namedStorage(context);
   const { adapter, setting, subject } = chosen;
+  const location = adapter.variable?.secret ? subject : setting;
   const { description, backup, restore, serverTools } = adapter;
   if (backup === undefined || restore === undefined)
     throw new CommandFailed(MESSAGES.noBackup(description, serverTools));
@@ -91,9 +93,9 @@ export async function placeToCopy(context: Context) {
         return stat?.dev === dev && stat.ino === ino;
       });
     },
-    backup: () => explainErrors(() => backup(setting), chosen, subject),
+    backup: () => explainErrors(() => backup(setting), chosen, location),
     restore: (copy: AsyncIterable<Uint8Array>, skippedIds: bigint) =>
-      explainErrors(() => restore(setting, copy, skippedIds), chosen, subject),
+      explainErrors(() => restore(setting, copy, skippedIds), chosen, location),
   };
 }
 
