@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,7 +7,8 @@ import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
 
-const CREATE = ['pets', 'create', '--name', 'Rex', '--category-id', '1'];
+/** The words that create a pet once, also if they are repeated. */
+const create = () => ['pets', 'create', '--name', 'Rex', '--category-id', '1', '--idempotency-key', randomUUID()];
 
 const freshFile = () => join(freshFolder(), 'animals.db');
 
@@ -14,8 +16,8 @@ const freshFile = () => join(freshFolder(), 'animals.db');
 async function withPet(hasTerminal = false) {
   const file = freshFile();
   const program = commandLine({ environment: { SQLITE_FILE: file }, hasTerminal });
-  await program.run(...CREATE);
-  const idOf = async () => JSON.parse((await program.run(...CREATE))[0] ?? '').id;
+  await program.run(...create());
+  const idOf = async () => JSON.parse((await program.run(...create()))[0] ?? '').id;
   return { ...program, file, idOf };
 }
 
@@ -27,7 +29,7 @@ describe('backup and restore', () => {
     const { runWith, run, backup, idOf } = await withPet();
     const { bytes, err } = await backup();
     expect(err).toBe('');
-    await run(...CREATE);
+    await run(...create());
     expect(await runWith(bytes, 'restore')).toMatchObject({ code: 0, out: '{"nextId":1000003}\n', err: '' });
     expect(await run('pets', 'list')).toHaveLength(1);
     expect(await idOf()).toBe(1_000_003);
@@ -59,7 +61,7 @@ describe('backup and restore', () => {
     using reader = new DatabaseSync(file);
     // It keeps the log.
     reader.exec('BEGIN; SELECT * FROM pets');
-    await run(...CREATE);
+    await run(...create());
     const input = createReadStream('', { fd: openSync(file + suffix, 'r') });
     onTestFinished(() => void input.destroy());
     expect(await runWith(input, 'restore')).toMatchObject(
@@ -89,6 +91,12 @@ describe('backup and restore', () => {
     expect(await runWith(broken, 'restore')).toMatchObject(
       failed('^animal-store: the standard input cannot be read: the link is down\n$'),
     );
+    const user = new DatabaseSync(file);
+    user.exec('BEGIN; SELECT * FROM pets');
+    expect(await runWith('', 'restore')).toMatchObject(
+      failed(`^animal-store: the storage at ${file} is unavailable: another process has it open: [^\n]+\n$`),
+    );
+    user.close();
     writeFileSync(file, 'Rex');
     expect(await runWith('', 'restore')).toMatchObject(
       failed(/^animal-store: SQLITE_FILE: .*animals\.db cannot be used: [^\n]+\n$/, 2),

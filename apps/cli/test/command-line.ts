@@ -9,6 +9,10 @@ import { runProgram } from '../src/program.ts';
 /** Christmas Eve of 2026. */
 const NOW = Date.UTC(2026, 11, 24);
 
+/** What a call says that had too little time. */
+const TOO_LATE =
+  / is unavailable: (?:no response within|the thread was not ready|the storage (?:could not begin|opened))/;
+
 interface Options {
   readonly isTTY?: boolean;
   /** Whether messages are written to a terminal, and results to a file. */
@@ -63,11 +67,16 @@ export function commandLine(options: Options = {}) {
     return { bytes, err };
   }
 
-  /** Returns the lines that a command prints. Throws what it wrote if it fails. */
+  /**
+   * Returns the lines that a command prints. Repeats it while a busy machine takes longer than a call may: one that creates needs
+   * an idempotency key. Throws what it wrote if it fails.
+   */
   async function run(...words: string[]): Promise<string[]> {
-    const { code, out, err } = await runWith('', ...words);
-    if (code !== 0) throw new Error(err);
-    return out.split('\n').slice(0, -1);
+    for (;;) {
+      const { code, out, err } = await runWith('', ...words);
+      if (code === 0) return out.split('\n').slice(0, -1);
+      if (!TOO_LATE.test(err)) throw new Error(err);
+    }
   }
 
   return { catalogue: createCatalogue(storage.pets), time, run, runWith, backup };
