@@ -117,7 +117,7 @@ export async function openShelf(shelf, { create = true } = {}) {
   url.password = '';
   return createStorage({
     open: (limits) => connect({ url, password }, create ? 'PUT' : 'GET', limits),
-    // The signals of the calls have ended their requests.
+    // Nothing is kept open: each request ends by its own time limit.
     close() {},
     // A request that fails loses its own connection only.
     isLost: () => false,

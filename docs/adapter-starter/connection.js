@@ -2,9 +2,10 @@ import { createBatches, otherDatabase, timeLeft } from '@animal-store/adapter-ki
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 
 /** Opens a place of the engine. `send` resolves to the result of an operation, in batches of all calls. */
-export async function connect({ url, password }, method, { signal }) {
-  async function request(method, signal, body) {
+export async function connect({ url, password }, method, limits) {
+  async function request(method, timeout, body) {
     const headers = { authorization: `Bearer ${password}` };
+    const signal = AbortSignal.timeout(timeout);
     try {
       const response = await fetch(url, { method, headers, body: JSON.stringify(body), signal });
       if (response.ok) return await response.json();
@@ -16,10 +17,12 @@ export async function connect({ url, password }, method, { signal }) {
     }
   }
 
-  const place = await request(method, signal);
+  const place = await request(method, timeLeft(limits));
   // The engine begins nothing after the timeout, and nothing in another place with the same name.
-  const work = (operations, { deadline, signal }) =>
-    request('POST', signal, { place, timeout: timeLeft(deadline), operations });
+  function work(operations, limits) {
+    const timeout = timeLeft(limits);
+    return request('POST', timeout, { place, timeout, operations });
+  }
   return { send: createBatches(work, { maxItems: 100, parallel: 4 }) };
 }
 

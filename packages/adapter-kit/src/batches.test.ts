@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type BatchOptions, createBatches } from './batches.ts';
 import { BUDGET } from './budget.ts';
-import { LazyLimits, type Limits } from './limits.ts';
+import { type Limits, Work } from './limits.ts';
 
-const TIMEOUT = 50;
+const MAX_WAIT = 50;
 const DOWN = new TypeError('down');
 const never = () => new Promise<never>(() => {});
-const ENDLESS = new LazyLimits(Number.POSITIVE_INFINITY);
+const ENDLESS = new Work(Number.POSITIVE_INFINITY);
 const TOO_LATE = 'no batch could begin 300 ms before the deadline';
 
 const reasonOf = ({ message, cause }: Error) => (cause as Error | undefined)?.message ?? message;
@@ -43,13 +43,13 @@ function batches(options: Partial<BatchOptions> = {}) {
       begun.push({ items, begunAt: performance.now(), end });
       return items.map(await promise);
     },
-    { maxItems: 100, timeout: TIMEOUT, ...options },
+    { maxItems: 100, maxWait: MAX_WAIT, ...options },
   );
   /** Calls in ticks of one turn of the event loop, and waits for its end. Each call ends with its result, or with a message. */
   async function call(...items: number[]): Promise<Promise<unknown>[]> {
     const calls: Promise<unknown>[] = [];
     for (const item of items) {
-      calls.push(add(item, new LazyLimits(performance.now() + BUDGET.call)).catch(reasonOf));
+      calls.push(add(item, new Work(performance.now() + BUDGET.call)).catch(reasonOf));
       await nextTick();
     }
     await settle();
@@ -95,7 +95,7 @@ describe('createBatches', () => {
           await settle();
         }
         for (const { items } of begun.slice(before, -1)) expect(items).toHaveLength(maxItems);
-        const waitedFor = running().filter(({ begunAt }) => performance.now() - begunAt < TIMEOUT);
+        const waitedFor = running().filter(({ begunAt }) => performance.now() - begunAt < MAX_WAIT);
         const started = begun.flatMap(({ items }) => items);
         expect(started).toEqual(started.map((_, index) => index));
         expect(waitedFor.length).toBeLessThanOrEqual(parallel);
@@ -124,7 +124,7 @@ describe('createBatches', () => {
   });
 
   test('rejects an item that has waited longer than 2.2 seconds, and never runs it', async () => {
-    const { begun, call, items } = batches({ maxItems: 1, timeout: 10_000 });
+    const { begun, call, items } = batches({ maxItems: 1, maxWait: 10_000 });
     const [, late] = await call(1, 2);
     vi.advanceTimersByTime(2_201);
     const [later] = await call(3);
@@ -139,30 +139,33 @@ describe('createBatches', () => {
     const work = vi.fn(async (items: readonly string[], _: Limits) => items);
     const add = createBatches(work, { maxItems: 4 });
     const now = performance.now();
-    const ends = [600, 300, 500, 400].map((left) => add(`${left}`, new LazyLimits(now + left)).catch(reasonOf));
+    const ends = [600, 300, 500, 400].map((left) => add(`${left}`, new Work(now + left)).catch(reasonOf));
     expect(await Promise.all(ends)).toEqual(['600', TOO_LATE, '500', '400']);
     expect(work.mock.calls).toEqual([[['600', '500', '400'], { deadline: now + 400 }]]);
   });
 
-  test('passes a signal that aborts when all calls of the batch have ended, also those that had ended before it is read', async () => {
-    let batch: Limits | undefined;
+  test('begins no item of a call that has ended, and tells the work when all calls of its batch have', async () => {
+    const begun: { items: readonly number[]; limits: Limits }[] = [];
     const add = createBatches<number, never>(
-      (_, limits) => {
-        batch = limits;
+      (items, limits) => {
+        begun.push({ items, limits });
         return never();
       },
-      { maxItems: 3 },
+      { maxItems: 2 },
     );
-    const calls = [1, 2, 3].map(() => new LazyLimits(performance.now() + BUDGET.call));
-    for (const [item, call] of calls.entries()) add(item, call).catch(() => {});
+    const calls = [1, 2, 3, 4].map(() => new Work(performance.now() + 2 * BUDGET.call));
+    const ends = calls.map((call, index) => add(index + 1, call).catch(reasonOf));
     await settle();
     const [first, second, third] = calls;
     first?.end();
-    expect(batch?.signal.aborted).toBe(false);
+    expect(begun[0]?.limits.hasEnded).toBe(false);
     second?.end();
-    expect(batch?.signal.aborted).toBe(false);
-    third?.end(DOWN);
-    expect(batch?.signal).toMatchObject({ aborted: true, reason: DOWN });
+    expect(begun[0]?.limits.hasEnded).toBe(true);
+    third?.end();
+    vi.advanceTimersByTime(BUDGET.call);
+    await settle();
+    expect(begun.map(({ items }) => items)).toEqual([[1, 2], [4]]);
+    expect(await ends[2]).toBe(TOO_LATE);
   });
 
   test('serves a caller who reads page after page once in a turn of the event loop, so that other work goes on', async () => {
@@ -177,49 +180,6 @@ describe('createBatches', () => {
     for (let page = 0; page < 50; page += 1) expect(await read(page, ENDLESS)).toBe(page);
     isOver = true;
     expect(turns).toBeGreaterThanOrEqual(49);
-  });
-
-  test('begins 10 batches beside each other at most if none ends, and rejects later items, until one ends', async () => {
-    const { begun, call } = batches({ maxItems: 1 });
-    const calls: Promise<unknown>[] = [];
-    for (let item = 0; item < 60; item += 1) {
-      calls.push(...(await call(item)));
-      vi.advanceTimersByTime(TIMEOUT);
-      await settle();
-    }
-    expect(begun).toHaveLength(10);
-    // Later ones have waited for less than 2.2 seconds.
-    expect(await Promise.all(calls.slice(10, 15))).toEqual(Array(5).fill(TOO_LATE));
-    await begun[0]?.end((item) => item);
-    expect(begun).toHaveLength(11);
-    const { items: [next] = [], end } = begun[10] as Batch;
-    await end((item) => item);
-    expect(await calls[next as number]).toBe(next);
-  });
-
-  test('serves again 4.4 seconds after 10 batches that never end have begun, and rejects their items', async () => {
-    const { begun, call } = batches({ maxItems: 1 });
-    const lost: Promise<unknown>[] = [];
-    for (let item = 0; item < 10; item += 1) {
-      lost.push(...(await call(item)));
-      vi.advanceTimersByTime(TIMEOUT);
-      await settle();
-    }
-    vi.advanceTimersByTime(4_399 - 10 * TIMEOUT);
-    const [next] = await call(10);
-    expect(begun).toHaveLength(10);
-    vi.advanceTimersByTime(1);
-    await settle();
-    expect(begun).toHaveLength(11);
-    await begun[10]?.end((item) => item);
-    expect(await next).toBe(10);
-    expect(await lost[0]).toBe('no response within 4400 ms');
-    // A late end changes nothing.
-    await begun[0]?.end(fail);
-    vi.advanceTimersByTime(10 * TIMEOUT);
-    await settle();
-    for (const item of [11, 12]) await call(item);
-    expect(begun).toHaveLength(12);
   });
 
   const fewResults = new TypeError('the work of a batch has no 2 results');

@@ -1,4 +1,4 @@
-import { type PetArchive, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { closed, type PetArchive, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { createBatches } from './batches.ts';
 import { BUDGET } from './budget.ts';
@@ -84,32 +84,48 @@ describe('createStorage', () => {
     await expect(storage.pets.find(1n)).rejects.toMatchObject({ code: 'storage_unavailable', cause });
   });
 
-  test('begins no item of a batch for a caller that has given up, also if it has waited for the opening', async () => {
+  /** A storage whose `find` makes a batch of each call, which ends with a promise. */
+  function silent(open: () => Promise<Connection>, end: Promise<null>) {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const begun: bigint[] = [];
-    const find = createBatches<bigint, never>(
-      ([id]) => {
+    const find = createBatches<bigint, null>(
+      async ([id]) => {
         begun.push(id as bigint);
-        return new Promise(() => {});
+        return [await end];
       },
       { maxItems: 1 },
     );
-    const open = () => sleep(1_500).then(() => ({ number: 1 }));
-    const { pets } = createStorage({
-      ...driver(),
-      open,
-      pets: { ...driver().pets, find: (call, id) => find(id, call) },
-    });
-    const calls = [1n, 2n].map((id) => pets.find(id).catch(({ code }) => code));
+    const { pets, ...others } = driver();
+    const storage = createStorage({ ...others, open, pets: { ...pets, find: (call, id) => find(id, call) } });
+    const call = (...ids: bigint[]) => ids.map((id) => storage.pets.find(id).catch(({ message }) => message));
+    return { storage, begun, call };
+  }
+
+  test('begins no item of a batch for a caller that has given up, also if it has waited for the opening', async () => {
+    const { begun, call } = silent(() => sleep(1_500).then(() => ({ number: 1 })), new Promise(() => {}));
+    const calls = call(1n, 2n);
     await pass(1_500);
     await pass(700);
-    expect(await Promise.all(calls)).toEqual(Array(2).fill('storage_unavailable'));
-    // The second batch begins beside the first one, which is silent.
-    await pass(1_300);
-    pets.find(3n).catch(() => {});
+    expect(await Promise.all(calls)).toEqual(Array(2).fill(unavailable().message));
+    // The next batch waits for the first one until the calls of a batch that began with it would have ended.
+    await pass(1_500);
+    call(3n);
     await pass(1);
     expect(begun).toEqual([1n, 3n]);
+  });
+
+  test('begins no item of a batch after its close, whatever the connection goes on with', async () => {
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const { storage, begun, call } = silent(driver().open, promise);
+    const calls = call(1n, 2n, 3n);
+    await pass(1);
+    await storage.close();
+    await pass(1);
+    expect(await Promise.all(calls)).toEqual(Array(3).fill(closed().message));
+    resolve(null);
+    await pass(1);
+    expect(begun).toEqual([1n]);
   });
 
   test('closes its connection once, also at the end of a block, and rejects later calls', async () => {

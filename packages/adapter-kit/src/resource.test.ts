@@ -1,4 +1,3 @@
-import { EventEmitter, once } from 'node:events';
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Limits } from './limits.ts';
@@ -145,102 +144,87 @@ describe('createResource', () => {
     expect(await use()).toBe(1);
   });
 
-  describe('the signal of a call', () => {
-    /** Begins a call that lasts until it is told to end, and returns its signal. */
-    async function begin({ call }: ReturnType<typeof resource>, end: Promise<unknown>): Promise<AbortSignal> {
-      const signals: AbortSignal[] = [];
-      const work = ({ signal }: Call<number>) => {
-        signals.push(signal);
+  describe('a call that has ended', () => {
+    /** Begins a call that lasts until it is told to end. */
+    async function begin({ call }: ReturnType<typeof resource>, end: Promise<unknown>): Promise<Limits> {
+      const calls: Limits[] = [];
+      const work = (begun: Call<number>) => {
+        calls.push(begun);
         return end;
       };
       call(work).catch(() => {});
       await vi.advanceTimersByTimeAsync(0);
-      return signals[0] as AbortSignal;
+      expect(calls[0]?.hasEnded).toBe(false);
+      return calls[0] as Limits;
     }
 
-    test('aborts at its deadline, without a timer of its own', async () => {
-      const signal = await begin(resource(), never());
+    test('knows it at its deadline, without a timer of its own', async () => {
+      const call = await begin(resource(), never());
       expect(vi.getTimerCount()).toBe(1);
       await vi.advanceTimersByTimeAsync(2_199);
-      expect(signal.aborted).toBe(false);
+      expect(call.hasEnded).toBe(false);
       await vi.advanceTimersByTimeAsync(1);
-      expect(signal).toMatchObject({ aborted: true, reason: { name: 'TimeoutError' } });
+      expect(call.hasEnded).toBe(true);
     });
 
     test.each([
-      ['a result', Promise.resolve(1)],
-      ['a failure', LOST],
-    ])('aborts with %s, so that nothing goes on that the call has begun', async (_, end) => {
+      ['a result', () => 1],
+      ['a failure', () => Promise.reject(LOST)],
+    ])('knows it with %s, so that nothing goes on that it has begun', async (_, end) => {
       const { promise, resolve } = Promise.withResolvers<unknown>();
-      const signal = await begin(resource(), promise);
-      expect(signal.aborted).toBe(false);
-      resolve(end instanceof Error ? Promise.reject(end) : end);
+      const call = await begin(resource(), promise);
+      resolve(end());
       await vi.advanceTimersByTimeAsync(0);
-      expect(signal.aborted).toBe(true);
+      expect(call.hasEnded).toBe(true);
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    test('aborts when the resource is closed, before its connection is', async () => {
+    test('knows it when the resource is closed, before its connection is', async () => {
       let atClose: boolean | undefined;
       const used = resource({
         close: () => {
-          atClose = signal.aborted;
+          atClose = call.hasEnded;
         },
       });
-      const signal = await begin(used, never());
+      const call = await begin(used, never());
       await used.end();
       expect(atClose).toBe(true);
-      expect(signal.reason).toEqual(closed());
-    });
-
-    test('has aborted if it is read after the end', async () => {
-      const { call, end } = resource();
-      const calls: Call<number>[] = [];
-      const work = (begun: Call<number>) => {
-        calls.push(begun);
-        return never();
-      };
-      for (let count = 0; count < 2; count += 1) call(work).catch(() => {});
-      await vi.advanceTimersByTimeAsync(0);
-      expect(calls[0]?.signal.aborted).toBe(false);
-      await end();
-      expect(calls[1]?.signal.aborted).toBe(true);
     });
   });
 
-  describe('the signal of an opening', () => {
-    /** Begins an opening, and returns its signal. */
+  describe('an opening', () => {
+    /** Begins an opening, and returns its limits. */
     async function opening(connection: Promise<number>) {
       const opened = resource();
       opened.open.mockReturnValueOnce(connection);
       opened.use().catch(() => {});
       await vi.advanceTimersByTimeAsync(0);
       const [[limits]] = opened.open.mock.calls as unknown as [[Limits]];
-      return { ...opened, ...limits, signal: limits.signal };
+      return { ...opened, limits };
     }
 
-    test('aborts after 4 seconds, its deadline', async () => {
+    test('has ended after 4 seconds, its deadline', async () => {
       const now = performance.now();
-      const { deadline, signal } = await opening(never());
-      expect(deadline).toBe(now + 4_000);
+      const { limits } = await opening(never());
+      expect(limits.deadline).toBe(now + 4_000);
       await vi.advanceTimersByTimeAsync(3_999);
-      expect(signal.aborted).toBe(false);
+      expect(limits.hasEnded).toBe(false);
       await vi.advanceTimersByTimeAsync(1);
-      expect(signal.aborted).toBe(true);
+      expect(limits.hasEnded).toBe(true);
     });
 
-    test('aborts with its failure, and when the resource is closed meanwhile', async () => {
-      expect((await opening(Promise.reject(LOST))).signal.aborted).toBe(true);
-      const { end, signal } = await opening(never());
+    test('has ended with its failure, and when the resource is closed meanwhile', async () => {
+      expect((await opening(Promise.reject(LOST))).limits.hasEnded).toBe(true);
+      const { end, limits } = await opening(never());
       end();
-      expect(signal.reason).toEqual(closed());
+      expect(limits.hasEnded).toBe(true);
     });
 
-    test('does not abort once it is open, because its connection may use it', async () => {
-      const { end, signal } = await opening(Promise.resolve(1));
+    test('has not ended once it is open, because its connection may use its limits', async () => {
+      const { end, limits } = await opening(Promise.resolve(1));
       await vi.advanceTimersByTimeAsync(4_000);
       await end();
-      expect(signal.aborted).toBe(false);
+      expect(limits.hasEnded).toBe(false);
     });
   });
 
@@ -259,12 +243,6 @@ describe('createResource', () => {
       const unused = resource();
       await unused.end();
       expect(unused.close).not.toHaveBeenCalled();
-    });
-
-    test('rejects a call whose work an API of Node.js has aborted', async () => {
-      const { call, end } = resource({ toPortError: (failure) => failure });
-      const inFlight = call(async ({ signal }) => once(new EventEmitter(), 'response', { signal }));
-      await Promise.all([vi.advanceTimersByTimeAsync(0).then(end), expect(inFlight).rejects.toEqual(closed())]);
     });
 
     test.each([

@@ -1,7 +1,7 @@
 import { DomainError } from '@animal-store/domain';
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUDGET } from './budget.ts';
-import { LazyLimits, type Limits } from './limits.ts';
+import { type Limits, Work } from './limits.ts';
 
 export interface ResourceOptions<T> {
   /**
@@ -12,8 +12,10 @@ export interface ResourceOptions<T> {
   open(limits: Limits): Promise<T>;
 
   /**
-   * Releases what `open` has returned, while calls may still use it: after a loss until their deadline; their signals have aborted
-   * if the storage is closed. Its errors are ignored.
+   * Releases what `open` has returned. Its errors are ignored.
+   *
+   * - After a loss, calls may still use it until their deadline.
+   * - When the storage is closed, they have ended, and work of theirs that goes on begins nothing: see `timeLeft`.
    */
   close(value: T): unknown;
 
@@ -47,8 +49,9 @@ export interface Resource<T> {
   call<R>(work: (call: Call<T>) => Promise<R>): Promise<R>;
 
   /**
-   * Aborts the signals of the calls and the opening in flight, closes the resource within 2.2 seconds, then rejects the calls that
-   * are still in flight. An opening that takes longer is closed when it ends. Keeps the process alive until then. Never throws.
+   * Ends the calls and the opening in flight, so that they begin nothing more; closes the resource within 2.2 seconds; then rejects
+   * the calls that have no result yet. An opening that takes longer is closed when it ends. Keeps the process alive until it
+   * resolves. Never throws.
    */
   close(): Promise<void>;
 }
@@ -61,7 +64,7 @@ type State<T> =
   | { readonly name: 'absent' }
   | {
       readonly name: 'opening';
-      readonly limits: LazyLimits;
+      readonly limits: Work;
       readonly connecting: Promise<T>;
       readonly opened: Promise<T>;
     }
@@ -86,9 +89,9 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   const inFlight: RunningCall<T>[] = [];
 
   function startOpening() {
-    const limits = new LazyLimits(performance.now() + BUDGET.connect);
+    const limits = new Work(performance.now() + BUDGET.connect);
     const connecting = (async () => open(limits))();
-    withTimeout(connecting, BUDGET.connect).catch((failure) => limits.end(failure));
+    withTimeout(connecting, BUDGET.connect).catch(() => limits.end());
     const opening = { name: 'opening', limits, connecting, opened: withTimeout(connecting, BUDGET.open) } as const;
     opening.opened.then(
       (value) => {
@@ -145,14 +148,10 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
       const used = state;
       const call = new RunningCall(used.value, deadline, inFlight);
       try {
-        const result = await withTimeout(work(call), left, call);
-        call.end();
-        return result;
+        return await withTimeout(work(call), left, call);
       } catch (failure) {
-        call.end(failure);
         // A call that mostly waited for the opening may time out on a healthy connection: keep it.
         if (left > BUDGET.call / 2 && isLost(failure)) discard(used);
-        // An API of Node.js rejects with an AbortError, not with the reason of the signal.
         throw isClosed() && !DomainError.is(failure) ? closed() : errorOf(failure);
       }
     },
@@ -163,8 +162,8 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         const failure = closed();
         const released = withTimeout(release(closing), BUDGET.call).catch(() => {});
         state = { name: 'closed', done: released };
-        if (closing.name === 'opening') closing.limits.end(failure);
-        for (const call of inFlight) call.end(failure);
+        if (closing.name === 'opening') closing.limits.end();
+        for (const call of inFlight) call.end();
         // The caller waits, and nothing else may keep the process alive.
         const alive = setTimeout(() => {}, BUDGET.call);
         // A driver may forget who waits for a connection.
@@ -182,7 +181,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   };
 }
 
-class RunningCall<T> extends LazyLimits implements Call<T> {
+class RunningCall<T> extends Work implements Call<T> {
   readonly connection: T;
   readonly #inFlight: RunningCall<T>[];
   #index = -1;
@@ -200,8 +199,9 @@ class RunningCall<T> extends LazyLimits implements Call<T> {
     this.#index = this.#inFlight.push(this) - 1;
   }
 
-  /** Removes it: the last one takes its place. */
+  /** Ends it, and removes it: the last one takes its place. */
   leave(): void {
+    this.end();
     const last = this.#inFlight.pop() as RunningCall<T>;
     if (last === this) return;
     this.#inFlight[this.#index] = last;

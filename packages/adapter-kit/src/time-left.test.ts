@@ -1,15 +1,18 @@
 import { unavailable } from '@animal-store/domain/ports';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { Work } from './limits.ts';
 import { timeLeft } from './time-left.ts';
 
-test('timeLeft is a whole number that AbortSignal.timeout accepts, until the deadline is over', () => {
+test('timeLeft is a whole number that AbortSignal.timeout accepts, until the deadline is over, or nobody waits', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  const deadline = performance.now() + 2_200.5;
-  expect(timeLeft(deadline)).toBe(2_200);
-  expect(AbortSignal.timeout(timeLeft(deadline)).aborted).toBe(false);
+  const call = new Work(performance.now() + 2_200.5);
+  const ended = new Work(call.deadline);
+  ended.end();
+  expect(timeLeft(call)).toBe(2_200);
+  expect(AbortSignal.timeout(timeLeft(call)).aborted).toBe(false);
   vi.advanceTimersByTime(2_199);
-  expect(timeLeft(deadline)).toBe(1);
+  expect(timeLeft(call)).toBe(1);
   vi.advanceTimersByTime(1);
-  expect(() => timeLeft(deadline)).toThrow(unavailable());
+  for (const work of [call, ended]) expect(() => timeLeft(work)).toThrow(unavailable());
 });

@@ -15,19 +15,23 @@ interface Archive {
 }
 
 export const archive: Methods<PetArchive, Archive> = {
-  read: ({ connection: { query, barrier } }, after, limit) =>
-    barrier(async () => (await query(limit, rangeOf({ after }))).map(storedPetOf)),
+  read(call, after, limit) {
+    const { query, barrier } = call.connection;
+    return barrier(async () => (await query(limit, rangeOf({ after }), call)).map(storedPetOf));
+  },
 
-  restore: ({ connection: { insertions }, deadline }, pets) => insertions.restore(pets.map(documentOf), deadline),
+  restore: (call, pets) => call.connection.insertions.restore(pets.map(documentOf), call),
 
-  lastId: ({ connection: { insertions, barrier, check } }) =>
-    barrier(async () => {
+  lastId(call) {
+    const { insertions, barrier, check } = call.connection;
+    return barrier(async () => {
       // A missing collection has no counter, like a new one.
       await check();
-      return insertions.lastId();
-    }),
+      return insertions.lastId(call);
+    });
+  },
 
-  skipIds: ({ connection: { insertions }, deadline }, lastId) => insertions.skipIds(lastId, deadline),
+  skipIds: (call, lastId) => call.connection.insertions.skipIds(lastId, call),
 };
 
 function documentOf({ id, createdAt, ...pet }: StoredPet): PetDocument {

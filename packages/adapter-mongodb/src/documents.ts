@@ -1,3 +1,4 @@
+import type { Limits } from '@animal-store/adapter-kit';
 import type { ApiKey, Pet, PetStatus } from '@animal-store/domain';
 import type { StoredPet } from '@animal-store/domain/ports';
 import {
@@ -9,7 +10,7 @@ import {
   MongoServerError,
   type UUID,
 } from 'mongodb';
-import { TIME_LIMITS } from './limits.ts';
+import { requireTime } from './limits.ts';
 
 /**
  * A pet as it is stored: one write stores it with its idempotency key, or neither. A bigint is an int64; one outside its range
@@ -32,12 +33,13 @@ export interface KeyDocument extends Omit<ApiKey, 'id' | 'createdAt' | 'expiresA
 }
 
 /** Reads the bytes of at most `limit` pets. */
-export type Query = (limit: number, options: Document, session?: ClientSession) => Promise<Buffer[]>;
+export type Query = (limit: number, options: Document, limits: Limits, session?: ClientSession) => Promise<Buffer[]>;
 
 /** @param collectionUUID If the collection is another one, or missing, the server rejects the query instead of finding nothing. */
 export function createQuery(db: Db, collectionUUID: UUID | undefined): Query {
   const command = { find: 'pets', collectionUUID, singleBatch: true };
-  return (limit, options, session) => readDocuments(db, { ...command, ...options, limit, batchSize: limit }, session);
+  return (limit, options, limits, session) =>
+    readDocuments(db, { ...command, ...options, limit, batchSize: limit }, limits, session);
 }
 
 /**
@@ -46,15 +48,22 @@ export function createQuery(db: Db, collectionUUID: UUID | undefined): Query {
  * @param command Returns a cursor whose documents fit into its first batch.
  * @returns The bytes of each document: views of the response.
  */
-export async function readDocuments(db: Db, command: Document, session?: ClientSession): Promise<Buffer[]> {
-  const bounded = { ...command, readConcern: { level: 'majority' }, maxTimeMS: TIME_LIMITS.operation };
+export async function readDocuments(
+  db: Db,
+  command: Document,
+  limits: Limits,
+  session?: ClientSession,
+): Promise<Buffer[]> {
   // A cursor with `raw` passes errors on undecoded, and the driver fails if one has the server's topologyVersion.
   const options = {
     fieldsAsRaw: { firstBatch: true },
     readPreference: 'primary',
     ...(session && { session }),
   } as const;
-  return repeated(async () => (await db.command(bounded, options))['cursor'].firstBatch);
+  return repeated(async () => {
+    const bounded = { ...command, readConcern: { level: 'majority' }, maxTimeMS: requireTime(limits) };
+    return (await db.command(bounded, options))['cursor'].firstBatch;
+  });
 }
 
 /** Reads again if the server fails, or the connection. The driver does not repeat a `command`. */

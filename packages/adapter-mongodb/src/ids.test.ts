@@ -3,6 +3,9 @@ import type { ClientSession, Db } from 'mongodb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createIds } from './ids.ts';
 
+const SESSION = {} as ClientSession;
+const limitsOf = (timeout: number) => ({ deadline: performance.now() + timeout, hasEnded: false });
+
 /** Ids from a counter, as the database keeps it. */
 function counter() {
   const state = { last: 0n, reserved: [] as number[] };
@@ -15,8 +18,8 @@ function counter() {
     state.last = $max.last;
   }
   const ids = createIds({ collection: () => ({ findOneAndUpdate, updateOne }) } as unknown as Db);
-  const take = (count: number, timeout = BUDGET.call) => ids.take(count, performance.now() + timeout);
-  const raiseTo = (id: bigint) => ids.raiseTo(id, {} as ClientSession, performance.now() + BUDGET.call);
+  const take = (count: number, timeout = BUDGET.call) => ids.take(count, SESSION, limitsOf(timeout));
+  const raiseTo = (id: bigint) => ids.raiseTo(id, SESSION, limitsOf(BUDGET.call));
   return Object.assign(state, { take, raiseTo, findOneAndUpdate });
 }
 

@@ -1,6 +1,6 @@
-import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
+import { type Limits, timeLeft, withTimeout } from '@animal-store/adapter-kit';
 import type { ClientSession, Db, Long } from 'mongodb';
-import { requireTime, TIME_LIMITS } from './limits.ts';
+import { requireTime } from './limits.ts';
 
 /** The last id that any process has reserved. */
 interface CounterDocument {
@@ -23,7 +23,6 @@ const TTL = 1_000;
 /** The ids of new pets. A process reserves them ahead, from a counter in the database. */
 export function createIds(db: Db) {
   const counters = db.collection<CounterDocument>('counters');
-  const { operation: maxTimeMS } = TIME_LIMITS;
   /** The latest reservation: how many ids it had, the next that will be taken, and the one after its last. */
   let size = 0;
   let next = 0n;
@@ -33,14 +32,15 @@ export function createIds(db: Db) {
   let reserving: Promise<unknown> | null = null;
 
   /** Reserves this many ids, above all reserved before. What is left of the latest reservation is not used, also if this fails. */
-  async function reserve(count: number): Promise<void> {
+  async function reserve(count: number, session: ClientSession, limits: Limits): Promise<void> {
     next = end;
     // Before the command: `raiseTo` may set it to 0 meanwhile.
     expiresAt = performance.now() + TTL;
-    const options = { upsert: true, returnDocument: 'after', maxTimeMS } as const;
+    const left = timeLeft(limits);
+    const options = { upsert: true, returnDocument: 'after', maxTimeMS: requireTime(limits), session } as const;
     const reservation = counters.findOneAndUpdate(COUNTER, { $inc: { last: BigInt(count) } }, options);
     // What comes later is not used.
-    const counter = await withTimeout(reservation, BUDGET.call);
+    const counter = await withTimeout(reservation, left);
     end = BigInt(String((counter as CounterDocument).last)) + 1n;
     next = end - BigInt(count);
     size = count;
@@ -51,17 +51,16 @@ export function createIds(db: Db) {
      * Takes ids that follow each other, above those of every earlier call. Returns the first of them. One reservation runs at a
      * time; the calls that wait for it continue in their order, each with what the one before it has left.
      *
-     * @throws DomainError `storage_unavailable` if ids are to be reserved after the deadline.
+     * @throws DomainError `storage_unavailable` if ids are to be reserved when the call has ended.
      */
-    async take(count: number, deadline: number): Promise<bigint> {
+    async take(count: number, session: ClientSession, limits: Limits): Promise<bigint> {
       while (reserving !== null) await reserving;
       if (performance.now() >= expiresAt) {
         size = 0;
         next = end;
       }
       if (end - next < count) {
-        requireTime(deadline);
-        const reservation = reserve(Math.max(count, Math.min(GROWTH * size, MAX_SIZE)));
+        const reservation = reserve(Math.max(count, Math.min(GROWTH * size, MAX_SIZE)), session, limits);
         const ended = () => {
           reserving = null;
         };
@@ -75,8 +74,8 @@ export function createIds(db: Db) {
     },
 
     /** The last id that any process has reserved; 0 if none has. */
-    async last(): Promise<bigint> {
-      const counter = await counters.findOne(COUNTER, { maxTimeMS });
+    async last(limits: Limits): Promise<bigint> {
+      const counter = await counters.findOne(COUNTER, { maxTimeMS: requireTime(limits) });
       return BigInt(String(counter?.last ?? 0));
     },
 
@@ -84,8 +83,8 @@ export function createIds(db: Db) {
      * Raises the counter to an id, if it is behind. From the next call on no id is taken that was reserved before. A call that is
      * reserving now takes its own.
      */
-    async raiseTo(id: bigint, session: ClientSession, deadline: number): Promise<void> {
-      const options = { upsert: true, session, maxTimeMS: requireTime(deadline) };
+    async raiseTo(id: bigint, session: ClientSession, limits: Limits): Promise<void> {
+      const options = { upsert: true, session, maxTimeMS: requireTime(limits) };
       await counters.updateOne(COUNTER, { $max: { last: id } }, options);
       expiresAt = 0;
     },

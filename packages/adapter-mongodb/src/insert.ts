@@ -1,4 +1,4 @@
-import { createBatches } from '@animal-store/adapter-kit';
+import { createBatches, type Limits } from '@animal-store/adapter-kit';
 import type { Creation, Idempotency } from '@animal-store/domain/ports';
 import {
   type ClientSession,
@@ -17,7 +17,7 @@ import { requireTime, TIME_LIMITS } from './limits.ts';
 import type { Write } from './write.ts';
 
 /** As many pets as the server writes to its log in one step: 2 MB at most, a fraction of a message. */
-export const MAX_INSERTED = 500;
+const MAX_INSERTED = 500;
 
 /** How many insertions may be in flight: one is a third faster, two shorten the wait if the majority is far away. */
 const PARALLEL_INSERTIONS = 2;
@@ -37,8 +37,8 @@ export function createInsertions(db: Db, query: Query, write: Write) {
 
   /** Group commit: one write, which the majority confirms once, stores all pets that come while insertions are in flight. */
   const create = createBatches<NewDocument, Creation | null>(
-    (batch, { deadline }) => write(deadline, (session) => createAll(batch, session, deadline)),
-    { maxItems: MAX_INSERTED, parallel: PARALLEL_INSERTIONS, timeout: TIME_LIMITS.batch },
+    (batch, limits) => write(limits, (session) => createAll(batch, session, limits)),
+    { maxItems: MAX_INSERTED, parallel: PARALLEL_INSERTIONS, maxWait: TIME_LIMITS.batch },
   );
 
   /**
@@ -50,18 +50,18 @@ export function createInsertions(db: Db, query: Query, write: Write) {
    * | rejected by the schema                           | the error                                                   |
    * | unknown; or a further step fails                 | the error, for all that are left; others stay created       |
    */
-  async function createAll(batch: readonly NewDocument[], session: ClientSession, deadline: number) {
+  async function createAll(batch: readonly NewDocument[], session: ClientSession, limits: Limits) {
     const outcomes: Outcomes = new Map();
     const isRejected = (pet: NewDocument) => isDuplicateKey(outcomes.get(pet));
     /** Those whose outcome the next step may change. If it throws, they get its error, and the others keep theirs. */
     let rest = batch;
     try {
       for (let tried = 1; rest.length > 0 && tried <= MAX_TRIES; tried += 1) {
-        if (tried > 1) await raiseCounter(session, deadline);
-        const errors = await insertNew(rest, outcomes, session, deadline);
+        if (tried > 1) await raiseCounter(session, limits);
+        const errors = await insertNew(rest, outcomes, session, limits);
         if (errors === 0) break;
         rest = rest.filter(isRejected);
-        await findEarlier(rest, outcomes, session);
+        await findEarlier(rest, outcomes, session, limits);
         rest = rest.filter(isRejected);
       }
     } catch (failure) {
@@ -75,13 +75,13 @@ export function createInsertions(db: Db, query: Query, write: Write) {
     rest: readonly NewDocument[],
     outcomes: Outcomes,
     session: ClientSession,
-    deadline: number,
+    limits: Limits,
   ): Promise<number> {
     // As late as possible, so that ids are stored nearly in order.
-    const first = await ids.take(rest.length, deadline);
+    const first = await ids.take(rest.length, session, limits);
     const createdAt = new Date();
     const documents = rest.map((pet, index) => ({ _id: first + BigInt(index), ...pet, createdAt }));
-    const errors = await insertAll(pets, documents, deadline, session);
+    const errors = await insertAll(pets, documents, limits, session);
     for (const [index, document] of documents.entries()) {
       outcomes.set(rest[index] as NewDocument, errors.get(document) ?? { pet: petOf(document), created: true });
     }
@@ -89,10 +89,15 @@ export function createInsertions(db: Db, query: Query, write: Write) {
   }
 
   /** Finds what was created earlier under the idempotency keys of rejected pets, by one query. */
-  async function findEarlier(rejected: readonly NewDocument[], outcomes: Outcomes, session: ClientSession) {
+  async function findEarlier(
+    rejected: readonly NewDocument[],
+    outcomes: Outcomes,
+    session: ClientSession,
+    limits: Limits,
+  ): Promise<void> {
     const keys = rejected.flatMap(({ idempotency }) => idempotency ?? []);
     if (keys.length === 0) return;
-    const documents = await query(keys.length, { filter: { $or: rangesOf(keys) } }, session);
+    const documents = await query(keys.length, { filter: { $or: rangesOf(keys) } }, limits, session);
     const earlier = new Map(documents.map(decodeDocument).map((pet) => [nameOf(pet.idempotency as Idempotency), pet]));
     for (const pet of rejected) {
       const found = pet.idempotency && earlier.get(nameOf(pet.idempotency));
@@ -103,35 +108,39 @@ export function createInsertions(db: Db, query: Query, write: Write) {
   }
 
   /** Raises the counter to the highest stored id: it is behind if pets were restored without it. */
-  async function raiseCounter(session: ClientSession, deadline: number): Promise<void> {
-    const [highest] = await query(1, { sort: { _id: -1 } }, session);
-    if (highest !== undefined) await ids.raiseTo(decodePet(highest).id, session, deadline);
+  async function raiseCounter(session: ClientSession, limits: Limits): Promise<void> {
+    const [highest] = await query(1, { sort: { _id: -1 } }, limits, session);
+    if (highest !== undefined) await ids.raiseTo(decodePet(highest).id, session, limits);
   }
 
   /** Restores pets, and leaves out those whose id or idempotency key is stored. */
-  async function restore(documents: readonly PetDocument[], deadline: number): Promise<void> {
+  async function restore(documents: readonly PetDocument[], limits: Limits): Promise<void> {
     const last = documents.at(-1);
     if (last === undefined) return;
-    await write(deadline, async (session) => {
+    await write(limits, async (session) => {
       // Before the pets: a call that is interrupted may have stored them.
-      await ids.raiseTo(last._id, session, deadline);
-      const errors = await insertAll(pets, documents, deadline, session);
-      if (errors.size > 0) await requireStored(errors, session);
+      await ids.raiseTo(last._id, session, limits);
+      const errors = await insertAll(pets, documents, limits, session);
+      if (errors.size > 0) await requireStored(errors, session, limits);
     });
   }
 
   /** Throws the error of a pet whose id and idempotency key are not stored: an index of an administrator, or the schema. */
-  async function requireStored(errors: ReadonlyMap<PetDocument, Error>, session: ClientSession): Promise<void> {
+  async function requireStored(
+    errors: ReadonlyMap<PetDocument, Error>,
+    session: ClientSession,
+    limits: Limits,
+  ): Promise<void> {
     const rejected = [...errors.keys()];
     const filter = { _id: { $in: rejected.map(({ _id }) => _id) } };
-    const ids = new Set((await query(rejected.length, { filter }, session)).map((pet) => decodePet(pet).id));
+    const ids = new Set((await query(rejected.length, { filter }, limits, session)).map((pet) => decodePet(pet).id));
     const outcomes: Outcomes = new Map();
-    await findEarlier(rejected, outcomes, session);
+    await findEarlier(rejected, outcomes, session, limits);
     for (const [pet, error] of errors) if (!ids.has(pet._id) && !outcomes.has(pet)) throw error;
   }
 
-  const skipIds = (lastId: bigint, deadline: number): Promise<void> =>
-    write(deadline, (session) => ids.raiseTo(lastId, session, deadline));
+  const skipIds = (lastId: bigint, limits: Limits): Promise<void> =>
+    write(limits, (session) => ids.raiseTo(lastId, session, limits));
 
   return { create, restore, lastId: ids.last, skipIds };
 }
@@ -143,10 +152,10 @@ export function createInsertions(db: Db, query: Query, write: Write) {
 export async function insertAll<D extends Document>(
   collection: Collection<D>,
   documents: readonly OptionalUnlessRequiredId<D>[],
-  deadline: number,
+  limits: Limits,
   session: ClientSession,
 ) {
-  const maxTimeMS = requireTime(deadline);
+  const maxTimeMS = requireTime(limits);
   const errors = new Map<OptionalUnlessRequiredId<D>, MongoServerError>();
   try {
     await collection.insertMany(documents, {

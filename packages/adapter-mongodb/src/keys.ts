@@ -1,65 +1,39 @@
-import { type BatchOptions, type Call, createBatches, type Limits, type Methods } from '@animal-store/adapter-kit';
+import type { Call, Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
 import type { KeyDocument } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import { isDuplicateKey } from './failures.ts';
-import { insertAll, MAX_INSERTED } from './insert.ts';
-import { requireTime, TIME_LIMITS } from './limits.ts';
+import { insertAll } from './insert.ts';
+import { requireTime } from './limits.ts';
 import type { Write } from './write.ts';
 
 /** What the methods of keys need of an open database. */
-interface Keys extends ReturnType<typeof createKeyWrites> {
+interface Keys {
   readonly collection: Collection<KeyDocument>;
   readonly barrier: ReadBarrier;
   readonly write: Write;
   check(): Promise<void>;
 }
 
-/** What was used, and when. */
-type Use = readonly [id: string, at: number];
-
-/** Additions and uses. All that come while a write is in flight share the next one: each alone would take a connection. */
-export function createKeyWrites(collection: Collection<KeyDocument>, write: Write) {
-  const options: BatchOptions = { maxItems: MAX_INSERTED, timeout: TIME_LIMITS.batch };
-
-  /** Ignores records that are stored. */
-  const add = (documents: readonly KeyDocument[], { deadline }: Limits) =>
-    write(deadline, async (session) => {
-      const errors = await insertAll(collection, documents, deadline, session);
-      return documents.map((document) => {
-        const error = errors.get(document);
-        return isDuplicateKey(error) ? undefined : error;
-      });
-    });
-
-  const recordUse = (uses: readonly Use[], { deadline }: Limits) =>
-    write(deadline, async (session) => {
-      const updates = uses.map(([_id, at]) => ({
-        updateOne: { filter: { _id }, update: { $set: { lastUsedAt: new Date(at) } } },
-      }));
-      await collection.bulkWrite(updates, { maxTimeMS: requireTime(deadline), session });
-      return uses.map(() => undefined);
-    });
-
-  return {
-    add: createBatches<KeyDocument, undefined>(add, options),
-    recordUse: createBatches<Use, undefined>(recordUse, options),
-  };
-}
-
 type Database = { readonly keys: Keys };
 
 /** Checks the collections: a query of the driver names none by its UUID. Returns the time limit of the read. */
-async function checked({ connection: { keys }, deadline }: Call<Database>) {
+async function checked(call: Call<Database>) {
+  const { keys } = call.connection;
   await keys.check();
-  return { ...keys, limits: { maxTimeMS: requireTime(deadline) } };
+  return { ...keys, limits: { maxTimeMS: requireTime(call) } };
 }
 
 export const keys: Methods<ApiKeyRepository, Database> = {
   async add(call, key) {
-    await call.connection.keys.add(documentOf(key), call);
+    const { collection, write } = call.connection.keys;
+    const document = documentOf(key);
+    const errors = await write(call, (session) => insertAll(collection, [document], call, session));
+    const error = errors.get(document);
+    // It is stored.
+    if (error !== undefined && !isDuplicateKey(error)) throw error;
   },
 
   async find(call, digest) {
@@ -75,16 +49,23 @@ export const keys: Methods<ApiKeyRepository, Database> = {
     return (await barrier(find)).map(apiKeyOf);
   },
 
-  async revoke({ connection: { keys }, deadline }, id, at) {
+  async revoke(call, id, at) {
+    const { collection, write } = call.connection.keys;
     const revokedAt = { $ifNull: ['$revokedAt', new Date(at)] };
-    const document = await keys.write(deadline, (session) => {
-      const options = { returnDocument: 'after', maxTimeMS: requireTime(deadline), session } as const;
-      return keys.collection.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
+    const document = await write(call, (session) => {
+      const options = { returnDocument: 'after', maxTimeMS: requireTime(call), session } as const;
+      return collection.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
     });
     return document && apiKeyOf(document);
   },
 
-  recordUse: (call, id, at) => call.connection.keys.recordUse([id, at], call),
+  async recordUse(call, id, at) {
+    const { collection, write } = call.connection.keys;
+    await write(call, (session) => {
+      const options = { maxTimeMS: requireTime(call), session };
+      return collection.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, options);
+    });
+  },
 };
 
 const dateOrNull = (timestamp: number | null) => (timestamp === null ? null : new Date(timestamp));

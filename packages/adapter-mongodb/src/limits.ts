@@ -1,13 +1,13 @@
-import { BUDGET, timeLeft } from '@animal-store/adapter-kit';
+import { BUDGET, type Limits, timeLeft } from '@animal-store/adapter-kit';
 import { LIMITS } from '@animal-store/domain';
 
 /** In milliseconds. */
 export const TIME_LIMITS = {
   /** The work on the server, and the wait for the majority of its members. */
   operation: BUDGET.server,
-  /** How long a batch delays the next one of its kind: the next one begins while its callers still have the time of the driver. */
+  /** How long a batch that gets no response delays the next one of its kind, whose callers then still have the time of the driver. */
   batch: BUDGET.call - BUDGET.driver,
-};
+} as const;
 
 /** Throws a RangeError if it is no int64: the driver would cut it to 64 bits silently. */
 export function checkCategoryId(categoryId: bigint): void {
@@ -25,4 +25,4 @@ export function checkPageLimit(limit: number): void {
  *
  * @throws DomainError `storage_unavailable` if they have given up.
  */
-export const requireTime = (deadline: number): number => Math.min(timeLeft(deadline), TIME_LIMITS.operation);
+export const requireTime = (limits: Limits): number => Math.min(timeLeft(limits), TIME_LIMITS.operation);

@@ -5,12 +5,11 @@ import { createQuery, type KeyDocument } from './documents.ts';
 import { followPrimary } from './election/primary.ts';
 import { createReadBarrier } from './election/read-barrier.ts';
 import { createInsertions } from './insert.ts';
-import { createKeyWrites } from './keys.ts';
 import { TIME_LIMITS } from './limits.ts';
 import { createReads } from './pets.ts';
 import { type CollectionIds, prepareCollections } from './schema.ts';
 import type { Place } from './url.ts';
-import { createWrite } from './write.ts';
+import { createWrites } from './write.ts';
 
 /** They override those of the client. */
 const OPTIONS: DbOptions = {
@@ -41,7 +40,7 @@ export function createOpening(place: Place) {
       const ids = known ?? (await prepareCollections(db));
       known ??= ids;
       const check = createCheck(db, ids);
-      const write = createWrite(client, check.recent);
+      const { write, end } = createWrites(client, check.recent);
       const query = createQuery(db, ids.get('pets'));
       /** A linearizable read: it succeeds only on a primary that has committed a write of its own term. */
       async function confirm(): Promise<void> {
@@ -51,10 +50,11 @@ export function createOpening(place: Place) {
       const collection = db.collection<KeyDocument>('api_keys');
       const barrier = createReadBarrier(primary.current, confirm);
       return {
-        ...{ close, query, barrier, check: check.recent },
+        ...{ query, barrier, check: check.recent },
+        close: () => Promise.all([end(), close()]),
         insertions: createInsertions(db, query, write),
         reads: createReads(db, ids.get('pets'), query, barrier),
-        keys: { collection, barrier, write, ...createKeyWrites(collection, write), check: check.recent },
+        keys: { collection, barrier, write, check: check.recent },
         /** Rejects also if no majority confirms the primary, which then can't be written. */
         checkReady: async () => void (await Promise.all([confirm(), check.now(), checkPrivileges(db)])),
       };

@@ -1,4 +1,4 @@
-import { createBatches, type Methods, readPages } from '@animal-store/adapter-kit';
+import { createBatches, type Limits, type Methods, readPages } from '@animal-store/adapter-kit';
 import type { Pet } from '@animal-store/domain';
 import type { PetRepository, PetSelection } from '@animal-store/domain/ports';
 import type { Db, UUID } from 'mongodb';
@@ -40,29 +40,31 @@ export const pets: Methods<PetRepository, Pets> = {
 
 /** Finds and lists pets. Fails with the driver's errors. */
 export function createReads(db: Db, collectionUUID: UUID | undefined, query: Query, barrier: ReadBarrier) {
-  const { batch: timeout } = TIME_LIMITS;
+  const { batch: maxWait } = TIME_LIMITS;
 
-  async function findAll(wanted: readonly bigint[]): Promise<(Pet | null)[]> {
+  async function findAll(wanted: readonly bigint[], limits: Limits): Promise<(Pet | null)[]> {
     const [only, ...more] = new Set(wanted);
     // The server has a shorter way to one.
     const _id = more.length === 0 ? only : { $in: [only, ...more] };
-    const found = (await query(1 + more.length, { filter: { _id } })).map(decodePet);
+    const found = (await query(1 + more.length, { filter: { _id } }, limits)).map(decodePet);
     const byId = new Map(found.map((pet) => [pet.id, pet]));
     return wanted.map((id) => byId.get(id) ?? null);
   }
 
-  async function readAll(selections: readonly PetSelection[]): Promise<Pet[][]> {
+  async function readAll(selections: readonly PetSelection[], limits: Limits): Promise<Pet[][]> {
     const commands: Promise<Pet[][]>[] = [];
     for (let done = 0; done < selections.length; done += MAX_PAGES) {
-      commands.push(readTogether(selections.slice(done, done + MAX_PAGES)));
+      commands.push(readTogether(selections.slice(done, done + MAX_PAGES), limits));
     }
     return (await Promise.all(commands)).flat();
   }
 
   /** Reads pages by one command, which costs the server less than a command for each. */
-  async function readTogether(selections: readonly PetSelection[]): Promise<Pet[][]> {
+  async function readTogether(selections: readonly PetSelection[], limits: Limits): Promise<Pet[][]> {
     const [only, ...more] = selections;
-    if (only !== undefined && more.length === 0) return [(await query(only.limit, rangeOf(only))).map(decodePet)];
+    if (only !== undefined && more.length === 0) {
+      return [(await query(only.limit, rangeOf(only), limits)).map(decodePet)];
+    }
     const lookups = selections.map((selection, index) => {
       const { filter, sort } = rangeOf(selection);
       const pipeline = [{ $match: filter }, { $sort: sort }, { $limit: selection.limit }];
@@ -72,18 +74,21 @@ export function createReads(db: Db, collectionUUID: UUID | undefined, query: Que
     // first pet, and removes its members. If there is none, all pages are empty.
     const pipeline = [{ $limit: 1 }, { $replaceWith: {} }, ...lookups];
     const command = { aggregate: 'pets', collectionUUID, pipeline, hint: { _id: 1 }, cursor: {} };
-    const [pages] = await readDocuments(db, command);
+    const [pages] = await readDocuments(db, command, limits);
     if (pages === undefined) return selections.map(() => []);
     // The members are in the order of the lookups.
     return valuesOf(pages).map((page) => valuesOf(page).map(decodePet));
   }
 
   return {
-    find: createBatches<bigint, Pet | null>((ids) => barrier(() => findAll(ids)), { maxItems: MAX_IDS, timeout }),
-    list: createBatches<PetSelection, readonly Pet[]>((selections) => barrier(() => readPages(selections, readAll)), {
-      maxItems: MAX_SELECTIONS,
-      timeout,
+    find: createBatches<bigint, Pet | null>((ids, limits) => barrier(() => findAll(ids, limits)), {
+      maxItems: MAX_IDS,
+      maxWait,
     }),
+    list: createBatches<PetSelection, readonly Pet[]>(
+      (selections, limits) => barrier(() => readPages(selections, (longest) => readAll(longest, limits))),
+      { maxItems: MAX_SELECTIONS, maxWait },
+    ),
   };
 }
 

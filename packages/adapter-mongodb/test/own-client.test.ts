@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { added, apiKey, archiveContract, behindProxy, rex, storageContract } from '@animal-store/adapter-contract';
 import type { Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
@@ -5,7 +6,7 @@ import { describeWithMongo } from '@animal-store/test-servers/mongodb';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMongoStorage } from '../src/index.ts';
-import { isReady } from './fixtures.ts';
+import { isReady, times } from './fixtures.ts';
 import { freshPlace } from './fresh-place.ts';
 
 /** What a caller may want for work of its own, and the storage must not have. */
@@ -54,6 +55,24 @@ describeWithMongo("a storage of a caller's client", () => {
     }
     await Promise.all([two.close(), three.close()]);
     expect(client.listenerCount(LISTENERS)).toBe(before);
+  });
+
+  test('begins nothing after its close, whatever is in flight', async () => {
+    const client = new MongoClient(freshPlace(), { monitorCommands: true });
+    onTestFinished(() => client.close());
+    const storage = await isReady(openWith(client));
+    const calls = times(1_500, () => failureOf(() => added(storage.pets)));
+    calls.push(...times(20, () => failureOf(() => storage.keys.add(apiKey()))));
+    await new Promise<void>((resolve) => {
+      client.on('commandStarted', ({ commandName }) => commandName === 'insert' && resolve());
+    });
+    const closed = storage.close();
+    const begun: string[] = [];
+    client.on('commandStarted', ({ commandName }) => begun.push(commandName));
+    await closed;
+    expect((await Promise.all(calls)).filter((failure) => failure !== null).length).toBeGreaterThan(500);
+    await sleep(1_000);
+    expect(begun).toEqual([]);
   });
 });
 

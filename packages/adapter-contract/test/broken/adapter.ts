@@ -97,7 +97,7 @@ export function openStorage(text: string, options: Options = {}): CopiedStorage 
       failure instanceof TypeError || failure instanceof RangeError ? failure : unavailable(failure),
   });
   const operations = operationsBy((port, method, given) =>
-    call(({ connection, deadline }) => connection.send({ port, method, given, timeout: timeLeft(deadline) })),
+    call((call) => call.connection.send({ port, method, given, timeout: timeLeft(call) })),
   );
   const { ready } = operations.place;
   sessions.add(url);
