@@ -10,7 +10,7 @@ import {
   type TopologyDescription,
 } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { toPortError } from './failures.ts';
+import { isLost, toPortError } from './failures.ts';
 import { parseUrl } from './url.ts';
 
 const server = parseUrl(
@@ -33,6 +33,17 @@ const systemError = (syscall: string, message: string) =>
   Object.assign(new Error(message), { syscall, code: message.split(':')[0] });
 
 const causeOf = (failure: Error, at = server) => (toPortError(failure, at) as DomainError).cause as Error;
+
+test.each<[boolean, string, Error]>([
+  [true, 'knows no primary', selectionError('RSSecondary', 'Unknown')],
+  [true, 'knows no server', selectionError()],
+  [true, 'has read a file that is repaired later', systemError('open', 'ENOENT: no such file')],
+  [false, 'was denied a command', serverError(13)],
+  [false, 'lost a connection', systemError('read', 'ECONNRESET: lost')],
+  [false, 'has a bug', new TypeError('a defect')],
+])('isLost is %s for a client that %s', (expected, _, failure) => {
+  expect(isLost(failure)).toBe(expected);
+});
 
 describe('toPortError', () => {
   test.each<[string, Error, RegExp | null]>([

@@ -8,24 +8,64 @@ import {
 } from 'mongodb';
 import type { Place } from './url.ts';
 
-const DUPLICATE_KEY = 11000;
-const DOCUMENT_VALIDATION_FAILURE = 121;
+/** What a kind of failure means. */
+interface Meaning {
+  /** Of the ports. */
+  readonly error: 'storage_unavailable' | 'a defect';
+  /** The client of all calls: it replaces lost connections itself. */
+  readonly client: 'kept' | 'replaced';
+  /** What the operator must change; null if waiting helps, or nobody knows. */
+  readonly advice: string | null;
+}
 
-const ACCESS_DENIED = 'the server rejects the user, the password or the rights';
-const OTHER_SET = 'no server of the URL is a member of the replica set that it names';
-const UNREAD_FILE = 'a file that the URL names cannot be read';
-const OTHER_INDEX = 'an index has other options than that of Animal Store: drop it, and restart the process';
+const UNAVAILABLE = { error: 'storage_unavailable', client: 'kept', advice: null } as const;
+const DEFECT = { ...UNAVAILABLE, error: 'a defect' } as const;
+const LOST = { ...UNAVAILABLE, client: 'replaced' } as const;
 
-/** What the operator must change, by the codes of the server's errors. */
-const ADVICE: ReadonlyMap<unknown, string> = new Map([
-  [13, ACCESS_DENIED], // Unauthorized
-  [18, ACCESS_DENIED], // AuthenticationFailed
-  [73, 'the server rejects the name of the database'], // InvalidNamespace
-  [85, OTHER_INDEX], // IndexOptionsConflict
-  [86, OTHER_INDEX], // IndexKeySpecsConflict
-  [361, 'a collection is missing, or not the one that this process has used'], // CollectionUUIDMismatch
-  [13297, 'the server has a database whose name differs in case alone'], // DatabaseDifferCase
-  [8000, ACCESS_DENIED], // AtlasError, with which Atlas responds to a wrong password
+/** Each kind of failure of a call. Who wants to know what one means asks here. */
+const FAILURES = {
+  'a bug': DEFECT,
+  'a violated schema': DEFECT,
+  'a duplicate key': UNAVAILABLE,
+  'no primary': LOST,
+  // A client drops a server that is not a member of its set, and never tries it again.
+  'no member of the set': { ...LOST, advice: 'no server of the URL is a member of the replica set that it names' },
+  // A client reads the files of its URL once.
+  'an unread file': { ...LOST, advice: 'a file that the URL names cannot be read' },
+  'no certificate': { ...LOST, advice: 'a file that the URL names has no certificate and key in PEM format' },
+  'access denied': { ...UNAVAILABLE, advice: 'the server rejects the user, the password or the rights' },
+  'the name of the database': { ...UNAVAILABLE, advice: 'the server rejects the name of the database' },
+  'the case of the database': { ...UNAVAILABLE, advice: 'the server has a database whose name differs in case alone' },
+  'another index': {
+    ...UNAVAILABLE,
+    advice: 'an index has other options than that of Animal Store: drop it, and restart the process',
+  },
+  'another collection': {
+    ...UNAVAILABLE,
+    advice: 'a collection is missing, or not the one that this process has used',
+  },
+  'a missing package': { ...UNAVAILABLE, advice: 'an option of the URL needs a package' },
+  'an outage': UNAVAILABLE,
+} as const satisfies Record<string, Meaning>;
+
+type Kind = keyof typeof FAILURES;
+
+/** Kinds by the codes of the server's errors. */
+const BY_CODE: ReadonlyMap<unknown, Kind> = new Map([
+  [13, 'access denied'], // Unauthorized
+  [18, 'access denied'], // AuthenticationFailed
+  [8000, 'access denied'], // AtlasError, with which Atlas responds to a wrong password
+  [73, 'the name of the database'], // InvalidNamespace
+  [85, 'another index'], // IndexOptionsConflict
+  [86, 'another index'], // IndexKeySpecsConflict
+  [361, 'another collection'], // CollectionUUIDMismatch
+  [13297, 'the case of the database'], // DatabaseDifferCase
+]);
+
+/** Of a single document: after a failed bulk write it is unknown which of its documents are stored. */
+const BY_CODE_OF_ONE: ReadonlyMap<unknown, Kind> = new Map([
+  [121, 'a violated schema'], // DocumentValidationFailure
+  [11000, 'a duplicate key'],
 ]);
 
 /** Node's errors of a socket that ended, or was destroyed, before the driver wrote to it. The driver throws them as they are. */
@@ -38,49 +78,53 @@ const WRITTEN_TOO_LATE: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DES
  * these, too.
  */
 export function toPortError(failure: unknown, place: Place): unknown {
-  if (!isOutage(failure)) return failure;
-  const cause = forLog(failure, place);
-  if (isRejected(failure, DOCUMENT_VALIDATION_FAILURE)) return cause;
-  const advice = adviceOn(failure);
-  if (advice === undefined) return unavailable(cause);
+  const kind = kindOf(failure);
+  if (kind === 'a bug') return failure;
+  const { error, advice } = FAILURES[kind];
+  const cause = forLog(failure as NodeJS.ErrnoException, place);
+  if (error === 'a defect') return cause;
+  if (advice === null) return unavailable(cause);
   return unavailable(new StorageMisconfigured(`${advice}: ${cause.message}`, { cause }));
 }
 
+/** Whether the client must be replaced. */
+export const isLost = (failure: unknown): boolean => FAILURES[kindOf(failure)].client === 'replaced';
+
 /** Whether the server rejected the user, or an action of the user. */
 export const isDenied = (failure: unknown): boolean =>
-  failure instanceof MongoServerError && ADVICE.get(failure.code) === ACCESS_DENIED;
+  failure instanceof MongoServerError && kindOf(failure) === 'access denied';
 
 /** Whether a unique index rejected a write. */
-export const isDuplicateKey = (failure: unknown): boolean => isRejected(failure, DUPLICATE_KEY);
+export const isDuplicateKey = (failure: unknown): boolean => kindOf(failure) === 'a duplicate key';
 
-function isRejected(failure: unknown, code: number): failure is MongoServerError {
-  // After a failed bulk write it is unknown which of its documents are stored.
-  return failure instanceof MongoServerError && !(failure instanceof MongoBulkWriteError) && failure.code === code;
+function kindOf(failure: unknown): Kind {
+  if (!isOutage(failure)) return 'a bug';
+  if (failure instanceof MongoServerSelectionError && failure.reason?.servers.size === 0) return 'no member of the set';
+  if (failure instanceof MongoServerError && !(failure instanceof MongoBulkWriteError)) {
+    const kind = BY_CODE_OF_ONE.get(failure.code);
+    if (kind !== undefined) return kind;
+  }
+  for (let cause: unknown = failure; cause instanceof Error; cause = cause.cause) {
+    const kind = kindOfCause(cause);
+    if (kind !== undefined) return kind;
+  }
+  return failure instanceof MongoServerSelectionError ? 'no primary' : 'an outage';
 }
 
-function isOutage(failure: unknown): failure is NodeJS.ErrnoException {
+function isOutage(failure: unknown): boolean {
   if (failure instanceof MongoError) return true;
   if (!(failure instanceof Error)) return false;
   // An error of Node.js: a name that can't be resolved, a file that can't be read, a socket.
   return 'syscall' in failure || WRITTEN_TOO_LATE.has((failure as NodeJS.ErrnoException).code);
 }
 
-/** What the operator must change, if waiting does not help. Checks of the adapter throw a StorageMisconfigured themselves. */
-function adviceOn(failure: NodeJS.ErrnoException): string | undefined {
-  // The driver drops servers that are not in the set.
-  if (failure instanceof MongoServerSelectionError && failure.reason?.servers.size === 0) {
-    return OTHER_SET;
-  }
-  for (let cause: unknown = failure; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof MongoMissingDependencyError) return 'an option of the URL needs a package';
-    const { code, syscall } = cause as NodeJS.ErrnoException;
-    if (ADVICE.has(code)) return ADVICE.get(code);
-    // The driver reads no files but those that the URL names.
-    if (syscall === 'open' || code === 'EISDIR') return UNREAD_FILE;
-    if (code?.toString().startsWith('ERR_OSSL_'))
-      return 'a file that the URL names has no certificate and key in PEM format';
-  }
-  return undefined;
+function kindOfCause(cause: Error): Kind | undefined {
+  if (cause instanceof MongoMissingDependencyError) return 'a missing package';
+  const { code, syscall } = cause as NodeJS.ErrnoException;
+  if (BY_CODE.has(code)) return BY_CODE.get(code);
+  // The driver reads no files but those that the URL names.
+  if (syscall === 'open' || code === 'EISDIR') return 'an unread file';
+  return code?.toString().startsWith('ERR_OSSL_') ? 'no certificate' : undefined;
 }
 
 function forLog(failure: NodeJS.ErrnoException, { redact, tls }: Place): Error {

@@ -2,9 +2,9 @@
 
 import { createStorage } from '@animal-store/adapter-kit';
 import type { Storage } from '@animal-store/domain/ports';
-import { type MongoClient, MongoServerSelectionError } from 'mongodb';
+import type { MongoClient } from 'mongodb';
 import { archive } from './archive.ts';
-import { toPortError } from './failures.ts';
+import { isLost, toPortError } from './failures.ts';
 import { keys } from './keys.ts';
 import { createOpening } from './open.ts';
 import { pets } from './pets.ts';
@@ -31,8 +31,7 @@ export function createMongoStorage(options: MongoStorageOptions): Storage {
   return createStorage({
     open: createOpening(place),
     close: ({ close }) => close(),
-    // A client replaces lost connections. But it drops a server that is not a member of the set, and never tries it again.
-    isLost: (failure) => failure instanceof MongoServerSelectionError,
+    isLost,
     toPortError: (failure) => toPortError(failure, place),
     ...{ pets, keys, archive },
     ready: ({ connection: { checkReady } }) => checkReady(),
