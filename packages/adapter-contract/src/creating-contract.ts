@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { DomainError, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
+import { ALL_PETS } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { atOnce, thousandAtOnce } from './calls.ts';
@@ -28,7 +29,7 @@ export function creatingContract(test: StorageTest): void {
         expect(pet.id).toBeGreaterThanOrEqual(1n);
         expect(pet.id).toBeLessThan(2n ** 53n);
         expect(await pets.find(pet.id)).toStrictEqual(pet);
-        expect(await pets.list({ after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
+        expect(await pets.list({ ...ALL_PETS, after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
       }),
       { numRuns: 150, endOnFailure: true, examples: notoriousPets.map((newPet) => [newPet]) },
     );
@@ -64,7 +65,7 @@ export function creatingContract(test: StorageTest): void {
   test('serves a thousand calls at once, of each kind', async ({ pets }) => {
     const pet = await added(pets);
     for (const found of await thousandAtOnce(() => pets.find(pet.id))) expect(found).toStrictEqual(pet);
-    for (const page of await thousandAtOnce(() => pets.list({ after: 0n, limit: 1 })))
+    for (const page of await thousandAtOnce(() => pets.list({ ...ALL_PETS, after: 0n, limit: 1 })))
       expect(page).toStrictEqual([pet]);
     const created = await thousandAtOnce((index) => added(pets, rex({ name: `Rex ${index}` })));
     const all = inOrderOfIds([pet, ...created]);
@@ -79,7 +80,9 @@ export function creatingContract(test: StorageTest): void {
     const stored = inOrderOfIds(created);
     expect(await thousandAtOnce(create)).toStrictEqual(created);
     expect(await thousandAtOnce((index) => pets.find((stored[index] as Pet).id))).toStrictEqual(stored);
-    const pages = await thousandAtOnce((index) => pets.list({ after: (stored[index] as Pet).id, limit: 2 }));
+    const pages = await thousandAtOnce((index) =>
+      pets.list({ ...ALL_PETS, after: (stored[index] as Pet).id, limit: 2 }),
+    );
     expect(pages).toStrictEqual(stored.map((_, index) => stored.slice(index + 1, index + 3)));
   });
 
@@ -103,7 +106,7 @@ export function creatingContract(test: StorageTest): void {
     pets,
   }) => {
     const inFlight: unknown[] = [];
-    const everything = { after: 0n, limit: 100 };
+    const everything = { ...ALL_PETS, after: 0n, limit: 100 };
     let last = 0n;
     const createMany = async () => {
       for (let count = 0; count < 15; count += 1) {
@@ -138,7 +141,7 @@ export function creatingContract(test: StorageTest): void {
       expect(DomainError.is(error), `find(${id}): ${error}`).toBe(false);
     }
     for (const limit of ['x', {}, -1] as never[]) {
-      const error = await (async () => pets.list({ after: 0n, limit }))().catch((thrown) => thrown);
+      const error = await (async () => pets.list({ ...ALL_PETS, after: 0n, limit }))().catch((thrown) => thrown);
       expect(DomainError.is(error), `limit ${inspect(limit)}: ${error}`).toBe(false);
     }
     const wrongMembers = [{ status: 'lost' }, { name: null }, { categoryId: 'x' }];

@@ -1,3 +1,4 @@
+import { ALL_PETS } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { expectBothKept } from './api-key-repository-contract.ts';
 import { atOnce, patiently } from './calls.ts';
@@ -64,7 +65,7 @@ export function twoProcessesContract<Place>(
       await keys.find(record.digest);
       const { id } = await added(pets, rex(), idempotencyOf(rex(), `k${index}`));
       await pets.find(id);
-      await pets.list({ after: 0n, limit: 1 });
+      await pets.list({ ...ALL_PETS, after: 0n, limit: 1 });
     };
     for (let round = 0; round < 10; round += 1) await atOnce(10, (index) => call(10 * round + index));
     // A driver may keep those of the last calls.

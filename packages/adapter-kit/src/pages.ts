@@ -1,6 +1,11 @@
 import type { Pet } from '@animal-store/domain';
 import type { PetSelection } from '@animal-store/domain/ports';
 
+/** All members but the limit, whatever they are. JSON has no bigint. */
+function keyOf({ limit: _, ...list }: PetSelection): string {
+  return JSON.stringify(list, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+}
+
 /**
  * Reads the pages of several calls. Those of the same list that begin behind the same pet are parts of the longest of them,
  * which is read once.
@@ -12,7 +17,6 @@ export async function readPages(
   read: (longest: readonly PetSelection[]) => Promise<readonly (readonly Pet[])[]>,
 ): Promise<readonly (readonly Pet[])[]> {
   if (selections.length === 1) return read(selections);
-  const keyOf = ({ status, after }: PetSelection) => `${status} ${after}`;
   const ascending = selections.toSorted((a, b) => a.limit - b.limit);
   const longest = new Map(ascending.map((selection) => [keyOf(selection), selection]));
   const pages = await read([...longest.values()]);

@@ -1,5 +1,5 @@
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
-import type { Creation, Idempotency, PetRepository, PetSelection } from '@animal-store/domain/ports';
+import type { Creation, Idempotency, PetRepository, SelectionBy } from '@animal-store/domain/ports';
 
 /** An earlier creation under an idempotency key, as a repetition gets it. */
 interface EarlierCreation {
@@ -39,7 +39,7 @@ export function createMemoryPetRepository(): PetRepository {
       return all[Number(id) - 1] ?? null;
     },
 
-    async list({ status, after, limit }: PetSelection) {
+    async list({ status, after, limit }: SelectionBy<'status'>) {
       const pets = status === undefined ? all : byStatus[status];
       const start = status === undefined ? Number(after) : firstAfter(pets, after);
       return pets.slice(start, start + limit);

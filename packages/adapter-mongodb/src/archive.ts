@@ -1,5 +1,5 @@
 import type { Methods } from '@animal-store/adapter-kit';
-import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
+import { ALL_PETS, type PetArchive, type StoredPet } from '@animal-store/domain/ports';
 import { decodeDocument, type PetDocument, type Query } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import type { Insertions } from './insert.ts';
@@ -17,7 +17,7 @@ interface Archive {
 export const archive: Methods<PetArchive, Archive> = {
   read(call, after, limit) {
     const { query, barrier } = call.connection;
-    return barrier(async () => (await query(limit, rangeOf({ after }), call)).map(storedPetOf));
+    return barrier(async () => (await query(limit, rangeOf({ ...ALL_PETS, after }), call)).map(storedPetOf));
   },
 
   restore: (call, pets) => call.connection.insertions.restore(pets.map(documentOf), call),

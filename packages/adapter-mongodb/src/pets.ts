@@ -1,6 +1,6 @@
 import { createBatches, type Limits, type Methods, readPages } from '@animal-store/adapter-kit';
 import type { Pet } from '@animal-store/domain';
-import type { PetRepository, PetSelection } from '@animal-store/domain/ports';
+import type { PetRepository, PetSelection, SelectionBy } from '@animal-store/domain/ports';
 import type { Db, UUID } from 'mongodb';
 import { decodePet, type NewDocument, type Query, readDocuments, valuesOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
@@ -93,7 +93,7 @@ export function createReads(db: Db, collectionUUID: UUID | undefined, query: Que
 }
 
 /** Where a page is. The order names the whole index of pages by status: a `$lookup` can't have a hint. */
-export function rangeOf({ status, after }: Omit<PetSelection, 'limit'>) {
+export function rangeOf({ status, after }: Omit<SelectionBy<'status'>, 'limit'>) {
   const sort = status === undefined ? ({ _id: 1 } as const) : BY_STATUS;
   return { filter: { ...(status && { status }), _id: { $gt: after } }, sort, hint: sort };
 }

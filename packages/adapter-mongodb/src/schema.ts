@@ -4,7 +4,7 @@ import type { KeyDocument, PetDocument } from './documents.ts';
 import { isDenied, isDuplicateKey } from './failures.ts';
 
 /** The format that this version creates and works with, stored in the titles of the schemas (docs/releasing.md). */
-const FORMAT = 1;
+export const FORMAT = 1;
 
 /** The index of pages by status. Pages of all pets and single pets are served by that of `_id`. */
 export const BY_STATUS = { status: 1, _id: 1 } as const;

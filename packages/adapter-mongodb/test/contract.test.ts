@@ -12,6 +12,7 @@ import type { Document } from 'mongodb';
 import { expect } from 'vitest';
 import type { PetDocument } from '../src/documents.ts';
 import { createMongoStorage } from '../src/index.ts';
+import { FORMAT } from '../src/schema.ts';
 import { dumpsOf, freshStorage, isReady } from './fixtures.ts';
 
 /** Gives all collections the schema of a format. */
@@ -105,7 +106,7 @@ describeWithMongo('on a server', () => {
         .collection<{ _id: string }>('counters')
         .updateOne({ _id: 'pets' }, { $set: { last: 0n } });
     },
-    laterFormat: { begin: ({ url }) => setFormat(url, 1_000), end: ({ url }) => setFormat(url, 1) },
+    laterFormat: { begin: ({ url }) => setFormat(url, FORMAT + 1), end: ({ url }) => setFormat(url, FORMAT) },
     secrets: [password],
   };
   storageContract('mongodb', adapter);

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import type { PetStatus } from '@animal-store/domain';
-import type { Storage } from '@animal-store/domain/ports';
+import { ALL_PETS, type Storage } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-servers/mongodb';
 import type { Db } from 'mongodb';
@@ -37,8 +37,7 @@ describeWithMongo('a database', () => {
     const dumps = await dumpsOf(url);
     await db.dropDatabase();
     await expectNoWrites(storage, 'the collection pets is missing: restore the database');
-    const list = (after: bigint, status?: PetStatus) =>
-      storage.pets.list({ after, limit: 9, ...(status && { status }) });
+    const list = (after: bigint, status?: PetStatus) => storage.pets.list({ status, after, limit: 9 });
     const lists = () => Promise.all([list(0n), list(1n), list(0n, 'sold')]);
     const reads = [() => storage.pets.find(pet.id), () => list(0n), () => list(0n, 'sold'), lists];
     for (const read of reads) expect(misconfigurationOf(await failureOf(read))).toMatch(REPLACED);
@@ -211,7 +210,7 @@ describeWithMongo('a user', () => {
     const [pet, key] = [await added(owner.pets), apiKey()];
     await owner.keys.add(key);
     const readAll = async () => {
-      expect(await storage.pets.list({ after: 0n, limit: 9 })).toEqual([pet]);
+      expect(await storage.pets.list({ ...ALL_PETS, after: 0n, limit: 9 })).toEqual([pet]);
       expect(await storage.keys.list({ after: '', limit: 20 })).toEqual([key]);
       expect(await storage.archive?.read(0n, 9)).toMatchObject([pet]);
     };

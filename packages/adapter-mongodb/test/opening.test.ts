@@ -1,4 +1,5 @@
 import { added } from '@animal-store/adapter-contract';
+import { ALL_PETS } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import {
   databaseAt,
@@ -92,6 +93,6 @@ describeWithMongo('a replica set', () => {
     await server.kill();
     await server.start();
     await expect.poll(() => failureOf(storage.ready)).toBeNull();
-    expect(await storage.pets.list({ after: 0n, limit: 9 })).toHaveLength(1);
+    expect(await storage.pets.list({ ...ALL_PETS, after: 0n, limit: 9 })).toHaveLength(1);
   });
 });

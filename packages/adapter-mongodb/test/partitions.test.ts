@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { added, apiKey, idempotencyOf, type Outage, partialOutageContract, rex } from '@animal-store/adapter-contract';
-import type { Storage } from '@animal-store/domain/ports';
+import { ALL_PETS, type Storage } from '@animal-store/domain/ports';
 import {
   databaseAt,
   describeWithPartitions,
@@ -79,7 +79,7 @@ describeWithPartitions('a network partition', () => {
     const [{ id }] = await Promise.all([added(writer.pets, sold, create), writer.keys.add(key)]);
     set.isolate(first);
 
-    const page = { after: 0n, limit: 100 };
+    const page = { ...ALL_PETS, after: 0n, limit: 100 };
     const { pets } = reader;
     const observers = [
       observe(async () => (await pets.find(id)) !== null),
@@ -137,7 +137,7 @@ describeWithPartitions('a network partition', () => {
     await Promise.all(storages.map(isReady));
     const created = await added(storages[0].pets, sold, create);
     expect(await added(storages[1].pets, sold, create)).toEqual(created);
-    expect(await storages[0].pets.list({ after: 0n, limit: 100 })).toHaveLength(7);
+    expect(await storages[0].pets.list({ ...ALL_PETS, after: 0n, limit: 100 })).toHaveLength(7);
   });
 
   const away = (index: 0 | 1): Outage<string> => ({

@@ -5,6 +5,7 @@ import {
   type Idempotency,
   type PetRepository,
   type PetSelection,
+  type SelectionBy,
   unavailable,
 } from '@animal-store/domain/ports';
 import { kindOf, meaningOf } from './failures.ts';
@@ -169,7 +170,7 @@ export const pets: Methods<PetRepository, { readonly batches: ReturnType<typeof 
 
   find: (call, id) => call.connection.batches.find({ id }, call),
 
-  list(call, selection) {
+  list(call, selection: SelectionBy<'status'>) {
     const { batches } = call.connection;
     return (selection.status ? batches.listByStatus : batches.list)(selection, call);
   },

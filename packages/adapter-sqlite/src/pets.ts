@@ -1,6 +1,6 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { Pet, PetStatus } from '@animal-store/domain';
-import type { PetRepository } from '@animal-store/domain/ports';
+import type { PetRepository, SelectionBy } from '@animal-store/domain/ports';
 import { type File, read, write } from './open.ts';
 import type { Row, Statement } from './schema.ts';
 
@@ -44,7 +44,7 @@ export const pets: Methods<PetRepository, File> = {
 
   find: async (call, id) => (await read(call, petsOf, PET_SQL.find, id))[0] ?? null,
 
-  list: (call, { status, after, limit }) =>
+  list: (call, { status, after, limit }: SelectionBy<'status'>) =>
     status === undefined
       ? read(call, petsOf, PET_SQL.list, after, limit)
       : read(call, petsOf, PET_SQL.listByStatus, status, after, limit),

@@ -10,7 +10,14 @@ export type { ApiKeyRepository, ApiKeySelection } from './api-keys/api-key-repos
 export { closed, StorageMisconfigured, unavailable } from './errors.ts';
 export { fingerprint, type Idempotency } from './pets/idempotency.ts';
 export type { PetArchive, StoredPet } from './pets/pet-archive.ts';
-export type { Creation, PetRepository, PetSelection } from './pets/pet-repository.ts';
+export {
+  ALL_PETS,
+  type Creation,
+  type PetFilters,
+  type PetRepository,
+  type PetSelection,
+  type SelectionBy,
+} from './pets/pet-repository.ts';
 export { mapPorts, type PortMethod, type Ports } from './port-methods.ts';
 export {
   type Backup,

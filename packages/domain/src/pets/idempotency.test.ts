@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { quote } from '../quote.ts';
-import { fingerprint, holderOf, idempotencyViolations } from './idempotency.ts';
+import { fingerprint, holderOf, idempotencyViolations, jsonOf } from './idempotency.ts';
+import { LIMITS } from './limits.ts';
 import { NEW_PET_MEMBERS, type NewPet } from './pet.ts';
 
 const newPets: fc.Arbitrary<NewPet> = fc.record(
@@ -22,6 +23,18 @@ test('holderOf returns the same text in every version, because storages keep it'
 describe('fingerprint', () => {
   test('is the same in every version, because storages keep it', () => {
     expect(fingerprint({ name: 'Rex', categoryId: 7n })).toBe('["Rex","7",null]');
+    expect(fingerprint({ status: 'sold', categoryId: -(2n ** 63n), name: '"\u0001' })).toBe(
+      '["\\"\\u0001","-9223372036854775808","sold"]',
+    );
+    // With an optional member that is added later.
+    expect(jsonOf(['Rex', 7n, undefined, undefined])).toBe('["Rex","7",null]');
+    expect(jsonOf(['Rex', 7n, undefined, 'Bello'])).toBe('["Rex","7",null,"Bello"]');
+  });
+
+  test('has no more bytes than the limits say', () => {
+    const longest = { name: '\u0001'.repeat(200), categoryId: -(2n ** 63n), status: 'available' } as const;
+    expect(Buffer.byteLength(fingerprint(longest))).toBe(1_239);
+    expect(LIMITS).toMatchObject({ fingerprint: { maxBytes: 1_239 }, page: { maxRead: 101 } });
   });
 
   test('is the same for two pets exactly if they are the same', () => {

@@ -1,7 +1,7 @@
 import type { Violations } from '../errors.ts';
 import { violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
-import { NEW_PET_MEMBERS, type NewPet } from './pet.ts';
+import type { NewPet } from './pet.ts';
 
 /** Names one intended creation, so that a repeated call creates one pet (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
@@ -60,6 +60,20 @@ function holderViolation(holder: unknown): string | null {
  * repetitions would be conflicts.
  */
 export function fingerprint(newPet: NewPet): string {
-  const values = NEW_PET_MEMBERS.map((member) => newPet[member] ?? null);
-  return JSON.stringify(values.map((value) => (typeof value === 'bigint' ? String(value) : value)));
+  return jsonOf(MEMBERS.map((member) => newPet[member]));
+}
+
+/** The members of a fingerprint in their order: a new one is appended. */
+const MEMBERS = Object.keys({ name: 1, categoryId: 2, status: 3 } satisfies Record<
+  keyof NewPet,
+  number
+>) as (keyof NewPet)[];
+
+/** How many members every fingerprint has. Others that are absent at its end are left out, so that older ones stay. */
+const MIN_MEMBERS = 3;
+
+/** Exported for tests. */
+export function jsonOf(values: readonly unknown[]): string {
+  const size = Math.max(MIN_MEMBERS, 1 + values.findLastIndex((value) => value !== undefined));
+  return JSON.stringify(values.slice(0, size).map((value) => (typeof value === 'bigint' ? String(value) : value)));
 }

@@ -1,19 +1,27 @@
 import type { Idempotency } from './idempotency.ts';
 import type { NewPet, Pet, PetStatus } from './pet.ts';
 
+/** Which pets are selected. No member is optional, so that a new one is an error in each place that must know it. */
+export interface PetFilters {
+  /** Only pets with this status; undefined: with any, or none. */
+  readonly status: PetStatus | undefined;
+}
+
+/** Filters that select all pets. */
+export const ALL_PETS: PetFilters = { status: undefined };
+
 /** A range of the pets in ascending order of id. */
-export interface PetSelection {
-  /**
-   * Only pets with this status.
-   *
-   * @default all
-   */
-  readonly status?: PetStatus | undefined;
+export interface PetSelection extends PetFilters {
   /** Only pets whose id is greater: 0 to 2^63 - 1. */
   readonly after: bigint;
-  /** At most this many pets: 1 to 101. */
+  /** At most this many pets: 1 to `LIMITS.page.maxRead`, 101. */
   readonly limit: number;
 }
+
+/** A selection, for an adapter that applies these filters. If a filter is not named, it has no member that can be read. */
+export type SelectionBy<Applied extends keyof PetFilters> = [keyof PetFilters] extends [Applied]
+  ? PetSelection
+  : Readonly<Record<'filterThatIsNotApplied', Exclude<keyof PetFilters, Applied>>>;
 
 /** The outcome of a creation. */
 export interface Creation {
@@ -29,8 +37,8 @@ export interface Creation {
  * The port for persistence of pets. Its use cases have checked the arguments.
  *
  * Acknowledged writes are durable, and every later call sees them, of this repository or of another at the same place. Each method
- * rejects with a DomainError `storage_unavailable` within 2.5 seconds if the storage can't be reached: the call may have been
- * executed, and is not begun later. Any other error is a defect: a violated constraint, a wrong argument that the engine
+ * rejects with a DomainError `storage_unavailable` within 2.5 seconds if the storage can't be reached: a call that
+ * failed may have run. It does not start afterwards, but a network or a stopped server may still deliver and run what was sent. Any other error is a defect: a violated constraint, a wrong argument that the engine
  * rejects, or a TypeError if the argument of `add` or `list` is missing. A repository serves at least a thousand calls at once;
  * more may be `storage_unavailable`.
  *
@@ -38,19 +46,21 @@ export interface Creation {
  */
 export interface PetRepository {
   /**
-   * Stores a pet under a new id, from 1 to 2^53 - 1. It is above the ids of all pets that this PetRepository has
-   * acknowledged, unless an operator sets the counter of ids back: then the ids of stored pets are skipped, and some calls may
-   * fail meanwhile. Ids may be reserved in blocks: those of two processes interleave. If no id is left, `add` fails as a violated constraint does, perhaps also for a repetition.
+   * Stores a pet under a new id, from 1 to 2^53 - 1:
    *
-   * A repetition under an idempotency key may complete an earlier creation under the id that this one got, which may be below
-   * others. So a conditional write of one item is enough, and an engine needs no transactions over partitions.
+   * - Within a repository it is above the ids of all pets that it has acknowledged. Two exceptions: if an operator sets the counter
+   *   of ids back, the ids of stored pets are skipped, and some calls may fail meanwhile; and a repetition under an idempotency key
+   *   may complete an earlier creation under the id that this one got. So a conditional write of one item is enough, and an engine
+   *   needs no transactions over partitions.
+   * - Ids of two repositories interleave if they reserve them in blocks.
+   * - If no id is left, `add` fails as a violated constraint does, perhaps also for a repetition.
    *
    * @param newPet No other members, and no member `status` if it has none. Stored code unit for code unit; a name may hold
    * any well-formed Unicode except U+0000.
    * @param idempotency If given, names this creation: the first pet stored under its holder (0 to 100 code points) and key is
    * the only one, also for calls at the same time. If an operator has deleted this pet from the database, the next call creates
    * it again, even if a record of the key is left. Holders and keys are equal if their code units are. The fingerprint has at
-   * most 1,239 bytes of UTF-8.
+   * most `LIMITS.fingerprint.maxBytes`, 1,239, bytes of UTF-8.
    * @returns The stored pet; the earlier pet if holder and key stand for the same fingerprint already; null if they stand
    * for another fingerprint.
    */

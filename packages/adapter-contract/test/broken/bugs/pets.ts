@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
 import { LIMITS, type Pet } from '@animal-store/domain';
-import type { Creation, Idempotency, PetSelection, StoredPet } from '@animal-store/domain/ports';
+import {
+  ALL_PETS,
+  type Creation,
+  type Idempotency,
+  type PetSelection,
+  type StoredPet,
+} from '@animal-store/domain/ports';
 import { placeAt } from '../engine.ts';
 import {
   type Bug,
@@ -222,7 +228,7 @@ export const PET_BUGS: Bugs = {
       const partOf = ({ id, status }: Pet) => `${status} ${id / 64n}`;
       let seen: Set<string> | undefined;
       return async (selection) => {
-        seen ??= new Set((await list({ after: 0n, limit: 5_000 })).map(partOf));
+        seen ??= new Set((await list({ ...ALL_PETS, after: 0n, limit: 5_000 })).map(partOf));
         return (await list(selection)).filter((pet) => seen?.has(partOf(pet)));
       };
     }),
@@ -241,7 +247,7 @@ export const PET_BUGS: Bugs = {
     foundBy: 'lists the largest pets, more than any engine sends at once, and one with another status behind them',
     change: ofPets('list', (list) => async ({ status, after, limit }) => {
       // The engine reads a page, and then leaves out those with another status.
-      const page = await list({ after, limit: 101 });
+      const page = await list({ ...ALL_PETS, after, limit: 101 });
       const found = page.filter((pet) => status === undefined || pet.status === status);
       return found.length === 0 ? [] : list({ status, after, limit });
     }),
