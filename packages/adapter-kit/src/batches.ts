@@ -50,14 +50,16 @@ class BatchLimits implements Limits {
 }
 
 /**
- * Combines calls into batches. All calls of one turn of the event loop make one batch; calls that come while `parallel`
- * batches run wait for the next one, in their order. No call joins a batch that began before it: a read sees everything that
- * was acknowledged before it was called, and a write is acknowledged when it is done.
+ * Combines calls into batches:
+ *
+ * - All calls of one turn of the event loop make one batch.
+ * - Calls that come while `parallel` batches run wait for the next one, in their order.
+ * - No call joins a batch that began before it. So a read sees everything that was acknowledged before it was called.
  *
  * @param work If it rejects or has not a result for each item, each of its items rejects.
- * @returns Adds an item of a call to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if its
- * call has ended, or has 0.3 seconds left or less, when a batch could begin. A batch that runs has no time limit: its caller needs
- * one, as `createResource` has.
+ * @returns Adds an item of a call to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if
+ * its call has ended, or has 0.3 seconds left or less, when a batch could begin. A batch that runs has no time limit: its
+ * caller needs one, as `createResource` has.
  * @throws RangeError if `maxItems` or `parallel` is less than 1.
  */
 export function createBatches<T, R>(

@@ -22,7 +22,7 @@ export interface ResourceOptions<T> {
   /**
    * Whether a failure of a call means that the connection is lost. A call without a response in time fails with an Error
    * whose name is `TimeoutError`: the connection may be silent for ever.
-   * Not called if the call has waited for the opening for more than half of its time: the new connection may be healthy.
+   * Not called if the call waited for the opening for more than half of its time: then the time was short, not the connection silent.
    */
   isLost(failure: unknown): boolean;
 
@@ -49,31 +49,31 @@ export interface Resource<T> {
   call<R>(work: (call: Call<T>) => Promise<R>): Promise<R>;
 
   /**
-   * Ends the calls and the opening in flight, so that they begin nothing more; closes the resource within 2.2 seconds; then rejects
-   * the calls that have no result yet. An opening that takes longer is closed when it ends. Keeps the process alive until it
-   * resolves. Never throws.
+   * Never throws, and keeps the process alive until it resolves:
+   *
+   * 1. The calls and the opening in flight have ended: they begin nothing more.
+   * 2. The connection is closed, within 2.2 seconds. An opening that takes longer is closed when it ends.
+   * 3. Calls that have no result yet are rejected.
    */
   close(): Promise<void>;
 }
 
-/**
- * `connecting` is the promise of `open`, which may settle late; what was discarded is closed then. `opened`, for which calls wait,
- * settles as it does, or rejects after 10 seconds.
- */
 type State<T> =
   | { readonly name: 'absent' }
   | {
       readonly name: 'opening';
       readonly limits: Work;
+      /** Of `open`: it may settle long after the opening was discarded. */
       readonly connecting: Promise<T>;
+      /** For calls that wait: settles as `connecting` does, or rejects after 10 seconds. */
       readonly opened: Promise<T>;
     }
   | { readonly name: 'open'; readonly connecting: Promise<T>; readonly value: T }
   | { readonly name: 'closed'; readonly done: Promise<void> };
 
 /**
- * A connection to a storage, for all calls of an adapter. No call uses a connection that was discarded before it, and none is
- * sent twice. A discarded connection is closed, as soon as it is open.
+ * A connection to a storage, for all calls of an adapter. A call never begins on a connection that was discarded, and is never sent
+ * twice. A discarded connection is closed, as soon as it is open.
  *
  * | state   | a call                | it opens | it fails, or 10 s pass | it is lost          | `close`             |
  * | ------- | --------------------- | -------- | ---------------------- | ------------------- | ------------------- |
@@ -142,7 +142,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         if (state.name === 'absent') state = startOpening();
         await withTimeout(state.opened, left).catch(throwNotOpen);
         left = Math.round(deadline - performance.now());
-        // An opening that blocks the thread ends before the timer of its call.
+        // If the opening has blocked the thread, the timer of the call is late.
         if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${BUDGET.call} ms`));
       }
       const used = state;
@@ -164,15 +164,15 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         state = { name: 'closed', done: released };
         if (closing.name === 'opening') closing.limits.end();
         for (const call of inFlight) call.end();
-        // The caller waits, and nothing else may keep the process alive.
+        // The caller waits for the end, which a process without other work would not.
         const alive = setTimeout(() => {}, BUDGET.call);
-        // A driver may forget who waits for a connection.
+        // Some drivers never settle what waits for a connection when they are closed.
         const endCalls = () => {
           for (const call of [...inFlight]) call.stop(failure);
         };
         released.then(() => {
           clearTimeout(alive);
-          // A turn later: results that have arrived with the end are delivered.
+          // In the next turn, so that results that have arrived are delivered first.
           setImmediate(endCalls);
         });
       }

@@ -35,7 +35,7 @@ export interface KeyDocument extends Omit<ApiKey, 'id' | 'createdAt' | 'expiresA
 /** Reads the bytes of at most `limit` pets. */
 export type Query = (limit: number, options: Document, limits: Limits, session?: ClientSession) => Promise<Buffer[]>;
 
-/** @param collectionUUID If the collection is another one, or missing, the server rejects the query instead of finding nothing. */
+/** @param collectionUUID The server rejects a query if the collection is another one, or missing, instead of finding nothing. */
 export function createQuery(db: Db, collectionUUID: UUID | undefined): Query {
   const command = { find: 'pets', collectionUUID, singleBatch: true };
   return (limit, options, limits, session) =>

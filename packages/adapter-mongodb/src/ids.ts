@@ -31,7 +31,7 @@ export function createIds(db: Db) {
   /** Settles when the reservation that runs has ended; null if none runs. */
   let reserving: Promise<unknown> | null = null;
 
-  /** Reserves this many ids, above all reserved before. What is left of the latest reservation is not used, also if this fails. */
+  /** Reserves ids above all reserved before. What is left of the latest reservation is not used, also if this fails. */
   async function reserve(count: number, session: ClientSession, limits: Limits): Promise<void> {
     next = end;
     // Before the command: `raiseTo` may set it to 0 meanwhile.

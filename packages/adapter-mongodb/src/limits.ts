@@ -5,7 +5,7 @@ import { LIMITS } from '@animal-store/domain';
 export const TIME_LIMITS = {
   /** The work on the server, and the wait for the majority of its members. */
   operation: BUDGET.server,
-  /** How long a batch that gets no response delays the next one of its kind, whose callers then still have the time of the driver. */
+  /** How long a batch without a response delays the next one, whose callers then still have the time of the driver. */
   batch: BUDGET.call - BUDGET.driver,
 } as const;
 

@@ -9,7 +9,7 @@ export const FORMAT = 1;
 /** The index of pages by status. Pages of all pets and single pets are served by that of `_id`. */
 export const BY_STATUS = { status: 1, _id: 1 } as const;
 
-/** A character that is not white space, for the server (PCRE), in which `\v` is any vertical whitespace, and `\u` has no meaning. */
+/** A character that is not white space, for the server (PCRE): `\v` is any vertical white space there, and `\u` nothing. */
 const NOT_BLANK =
   '[^\\t\\n\\x0b\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}]';
 
@@ -98,7 +98,7 @@ export async function prepareCollections(db: Db): Promise<CollectionIds> {
   const missing = NAMES.filter((name) => !stored.has(name));
   if (missing.length > 0) {
     const documents = await Promise.all([...stored.keys()].map((name) => db.collection(name).findOne()));
-    // No process writes before all exist. So a document shows that all did: one that is missing when they are read again was lost.
+    // No process writes before all exist. So a document shows that all did, and what is missing in the next reading was lost.
     if (documents.some((document) => document !== null)) requireAll(await readCollections(db));
     await Promise.all(missing.map((name) => create(db, name)));
     return prepareCollections(db);

@@ -11,8 +11,8 @@ const SESSION = { causalConsistency: true };
 export type Write = <T>(limits: Limits, work: (session: ClientSession) => Promise<T>) => Promise<T>;
 
 /**
- * A command may wait for a primary or for a connection longer than its call does. The driver sends none of a session that has ended,
- * and repeats none.
+ * A command may wait for a primary or for a connection longer than its call does. The driver sends none of a session that has
+ * ended, and repeats none.
  *
  * @param checkWritable Rejects if the collections are not those that were opened: a write would create a missing one.
  */

@@ -51,8 +51,8 @@ export function isApiKey(key: string): boolean {
 }
 
 /**
- * The part of a key that may be shown to administrators, see {@link ApiKey.visiblePrefix}; null for a key that is not well-formed,
- * because it may be any secret.
+ * The part of a key that may be shown to administrators, see {@link ApiKey.visiblePrefix}; null for a key that is not
+ * well-formed, because it may be any secret.
  */
 export function visiblePrefixOf(key: string): string | null {
   return isApiKey(key) ? key.slice(0, PREFIX.length + 4) : null;

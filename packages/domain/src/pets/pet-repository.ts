@@ -36,11 +36,13 @@ export interface Creation {
 /**
  * The port for persistence of pets. Its use cases have checked the arguments.
  *
- * Acknowledged writes are durable, and every later call sees them, of this repository or of another at the same place. Each method
- * rejects with a DomainError `storage_unavailable` within 2.5 seconds if the storage can't be reached: a call that
- * failed may have run. It does not start afterwards, but a network or a stopped server may still deliver and run what was sent. Any other error is a defect: a violated constraint, a wrong argument that the engine
- * rejects, or a TypeError if the argument of `add` or `list` is missing. A repository serves at least a thousand calls at once;
- * more may be `storage_unavailable`.
+ * Acknowledged writes are durable, and every later call sees them, of this repository or of another at the same place. A
+ * repository serves at least a thousand calls at once; more may be `storage_unavailable`. Each method rejects with
+ *
+ * - DomainError `storage_unavailable`, within 2.5 seconds, if the storage can't be reached. The call may have run. It does not
+ *   start afterwards; but what was sent may still be delivered by a network, or run by a server, that had stopped.
+ * - any other error for a defect: a violated constraint, a wrong argument that the engine rejects, or a TypeError if the
+ *   argument of `add` or `list` is missing.
  *
  * Arguments and results are read-only, for both sides.
  */
@@ -48,10 +50,10 @@ export interface PetRepository {
   /**
    * Stores a pet under a new id, from 1 to 2^53 - 1:
    *
-   * - Within a repository it is above the ids of all pets that it has acknowledged. Two exceptions: if an operator sets the counter
-   *   of ids back, the ids of stored pets are skipped, and some calls may fail meanwhile; and a repetition under an idempotency key
-   *   may complete an earlier creation under the id that this one got. So a conditional write of one item is enough, and an engine
-   *   needs no transactions over partitions.
+   * - Within a repository it is above the ids of all pets that it has acknowledged, with two exceptions. If an operator sets the
+   *   counter of ids back, the ids of stored pets are skipped, and some calls may fail meanwhile. A repetition under an
+   *   idempotency key may complete an earlier creation under the id that this one got: so an engine needs a conditional write
+   *   of one item, and no transactions over partitions.
    * - Ids of two repositories interleave if they reserve them in blocks.
    * - If no id is left, `add` fails as a violated constraint does, perhaps also for a repetition.
    *
