@@ -123,7 +123,7 @@ function put(environment: Environment, { clock = Date.now, storage = storageWith
   return { container, configuration, observed };
 }
 
-export function startApp(environment: Environment = {}, options: ServiceOptions = {}): App & Observed {
+export function startApp(environment: Environment = {}, options: ServiceOptions = {}) {
   const { container, observed } = put(environment, options);
   const app = container.resolve(TOKENS.app);
   const client = clientThat(async (method, path, fields, body) => {
@@ -134,7 +134,7 @@ export function startApp(environment: Environment = {}, options: ServiceOptions 
     const text = String(headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes);
     return { status: response.status, headers, text };
   });
-  return { ...client, ...observed };
+  return { ...client, ...observed, request: app.request };
 }
 
 export async function startService(environment: Environment = {}, options: ServiceOptions = {}) {
