@@ -37,7 +37,7 @@ describe('checkedPetQuery', () => {
   ])('rejects %o', (query, rule, value) => expectRejected(query, `${rule} ${quote(value)}`));
 
   test.each<[unknown, string]>([
-    [{ cursor: 'AQ' }, 'the query must have no cursor, only limit, status and after'],
+    [{ cursor: 'AQ' }, 'the query must have no cursor, only limit, status, after'],
     [null, 'the query must be an object, was null'],
     ['sold', 'the query must be an object, was "sold"'],
   ])('rejects %o', expectRejected);

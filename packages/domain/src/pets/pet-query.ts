@@ -37,14 +37,17 @@ export function checkedPetQuery(given: unknown): PetSelection {
     throw invalid({ query: `the query must be an object, was ${quote(given)}` });
   }
   const { limit, status, after, ...others } = given as Record<string, unknown>;
-  const [other] = Object.keys(others);
-  rejectViolations({
+  // Of all members: one that is missing is a compile error.
+  const checked: Record<keyof PetQuery, unknown> = { limit: limit ?? LIMITS.page.default, status, after: after ?? 0n };
+  const violations: Record<keyof PetQuery, string | null> = {
     limit: limitViolation(limit),
     status: statusViolation(status),
     after: afterViolation(after),
-    query: other === undefined ? null : `the query must have no ${other}, only limit, status and after`,
-  });
-  return { limit: limit ?? LIMITS.page.default, status, after: after ?? 0n } as PetSelection;
+  };
+  const [other] = Object.keys(others);
+  const rule = other === undefined ? null : `the query must have no ${other}, only ${Object.keys(checked).join(', ')}`;
+  rejectViolations({ ...violations, query: rule });
+  return checked as Record<keyof PetQuery, never>;
 }
 
 /** The violation of the size of a page, or null. */

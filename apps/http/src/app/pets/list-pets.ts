@@ -15,11 +15,28 @@ type Parameters = Readonly<Record<string, readonly string[]>>;
 
 const STATUS = ref('schemas', 'PetStatus');
 
+/** The parameters of a query: a filter that is missing is a compile error. */
+const PARAMETERS: Readonly<Record<Exclude<keyof PetQuery, 'after'> | 'cursor', object>> = {
+  limit: parameter('query', 'limit', 'Maximum number of animals returned.', LIMIT),
+  status: parameter(
+    'query',
+    'status',
+    'Returns only animals with this availability status. It is the only filter: other parameters are ignored.',
+    STATUS,
+  ),
+  cursor: parameter(
+    'query',
+    'cursor',
+    'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
+    { type: 'string', pattern: CURSOR_PATTERN.source },
+  ),
+};
+
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
 export function listPets({ catalogue, basePath }: OperationDependencies): Operation {
-  const linkToNext = (limit: number, status: PetQuery['status'], next: bigint) => {
-    const filter = status === undefined ? '' : `&status=${status}`;
-    return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;
+  const linkToNext = (limit: number, { limit: _, after: __, ...filters }: PetQuery, next: bigint) => {
+    const filter = Object.entries(filters).map(([name, value]) => (value === undefined ? '' : `&${name}=${value}`));
+    return `<${basePath}/pets?limit=${limit}${filter.join('')}&cursor=${cursorAfter(next)}>; rel="next"`;
   };
   return {
     method: 'get',
@@ -31,7 +48,7 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
         throw inParameters(error, parameters);
       });
       // A page that is not the last is full.
-      const headers = next === null ? JSON_TYPE : { ...JSON_TYPE, link: linkToNext(pets.length, query.status, next) };
+      const headers = next === null ? JSON_TYPE : { ...JSON_TYPE, link: linkToNext(pets.length, query, next) };
       return respond(c, { status: 200, headers, body: JSON.stringify(pets.map(toJson)) });
     },
     description: {
@@ -40,21 +57,7 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
       description:
         'Returns a page of animals in ascending order of id. If there are more, the Link header field has the URL of the next page: ' +
         'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once.',
-      parameters: [
-        parameter('query', 'limit', 'Maximum number of animals returned.', LIMIT),
-        parameter(
-          'query',
-          'status',
-          'Returns only animals with this availability status. It is the only filter: other parameters are ignored.',
-          STATUS,
-        ),
-        parameter(
-          'query',
-          'cursor',
-          'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
-          { type: 'string', pattern: CURSOR_PATTERN.source },
-        ),
-      ],
+      parameters: Object.values(PARAMETERS),
       responses: {
         200: {
           description: 'A page of animals.',
@@ -81,7 +84,8 @@ function readQuery(parameters: Parameters): PetQuery {
   const [limit, status, cursor] = [read('limit'), read('status'), read('cursor')];
   const isInRange = typeof limit === 'string' && DECIMAL.test(limit) && Number(limit) <= max;
   const after = typeof cursor === 'string' ? readCursor(cursor) : cursor;
-  return { limit: isInRange ? Number(limit) : limit, status, after } as PetQuery;
+  const query: Record<keyof PetQuery, unknown> = { limit: isInRange ? Number(limit) : limit, status, after };
+  return query as PetQuery;
 }
 
 /** The error of a query, in terms of the parameters. */
