@@ -1,10 +1,8 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive, StoredPet } from '@animal-store/domain/ports';
 import { type File, read, write } from './open.ts';
-import { COLUMNS, type PetRow, petOf } from './pets.ts';
-import { type Row, type Statement, timeOf } from './schema.ts';
-
-const ALL_COLUMNS = `${COLUMNS}, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint`;
+import { petOf } from './pets.ts';
+import { type Row, STORED_PET, type Statement, timeOf } from './schema.ts';
 
 /** The last id that was assigned or skipped. SQLite, too, continues after the last pet if a tool has lost the counter. */
 export const LAST_ID = `SELECT max(
@@ -12,8 +10,8 @@ export const LAST_ID = `SELECT max(
 
 export const ARCHIVE_SQL = {
   lastId: LAST_ID,
-  read: `SELECT ${ALL_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
-  restore: `INSERT INTO pets (${ALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+  read: `SELECT ${STORED_PET.names} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
+  restore: `INSERT INTO pets (${STORED_PET.names}) VALUES (${STORED_PET.parameters}) ON CONFLICT (id) DO NOTHING
     ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
 } as const;
 
@@ -25,7 +23,8 @@ export const archive: Methods<PetArchive, File> = {
       call,
       ...pets.map(({ id, name, categoryId, status = null, createdAt, idempotency }): Statement => {
         const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
-        return [ARCHIVE_SQL.restore, id, name, categoryId, status, createdAt, holder, key, fingerprint];
+        const ofKey = { idempotencyHolder: holder, idempotencyKey: key, idempotencyFingerprint: fingerprint };
+        return [ARCHIVE_SQL.restore, ...STORED_PET.valuesOf({ id, name, categoryId, status, createdAt, ...ofKey })];
       }),
     );
   },
@@ -43,10 +42,14 @@ export const skipIds = (to: bigint): readonly Statement[] => [
   ["UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'pets'", to],
 ];
 
+const { at } = STORED_PET;
+
 function storedPetsOf(rows: readonly Row[]): readonly StoredPet[] {
   return rows.map((row) => {
-    const [createdAt, holder, key, fingerprint] = row.slice(4) as [bigint, ...(string | null)[]];
-    const pet = { ...petOf(row as PetRow), createdAt: timeOf(createdAt) };
+    const pet = { ...petOf(row), createdAt: timeOf(row[at.createdAt] as bigint) };
+    const [holder, key, fingerprint] = [at.idempotencyHolder, at.idempotencyKey, at.idempotencyFingerprint].map(
+      (position) => row[position],
+    );
     return key === null ? pet : { ...pet, idempotency: { holder, key, fingerprint } as Idempotency };
   });
 }

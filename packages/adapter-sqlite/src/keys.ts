@@ -2,22 +2,20 @@ import type { Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import { type File, read, write } from './open.ts';
-import { type Row, timeOf } from './schema.ts';
-
-const COLUMNS = 'id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at';
+import { KEY, type Row, timeOf } from './schema.ts';
 
 export const KEY_SQL = {
-  add: `INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  find: `SELECT ${COLUMNS} FROM api_keys WHERE digest = ?`,
-  findById: `SELECT ${COLUMNS} FROM api_keys WHERE id = ?`,
-  list: `SELECT ${COLUMNS} FROM api_keys WHERE id > ? ORDER BY id LIMIT ?`,
+  add: `INSERT INTO api_keys (${KEY.names}) VALUES (${KEY.parameters}) ON CONFLICT DO NOTHING`,
+  find: `SELECT ${KEY.names} FROM api_keys WHERE digest = ?`,
+  findById: `SELECT ${KEY.names} FROM api_keys WHERE id = ?`,
+  list: `SELECT ${KEY.names} FROM api_keys WHERE id > ? ORDER BY id LIMIT ?`,
   revoke: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
   recordUse: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
 } as const;
 
 export const keys: Methods<ApiKeyRepository, File> = {
-  async add(call, { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
-    await write(call, [KEY_SQL.add, id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]);
+  async add(call, key) {
+    await write(call, [KEY_SQL.add, ...KEY.valuesOf({ ...key })]);
   },
 
   find: async (call, digest) => (await read(call, keysOf, KEY_SQL.find, digest))[0] ?? null,
@@ -32,12 +30,20 @@ export const keys: Methods<ApiKeyRepository, File> = {
   },
 };
 
+const { at } = KEY;
+
 function keysOf(rows: readonly Row[]): readonly ApiKey[] {
   return rows.map((row) => {
-    const [id, digest, visiblePrefix, holder, ...times] = row;
-    const [createdAt, expiresAt, revokedAt, lastUsedAt] = times.map((time) =>
-      time === null ? null : timeOf(time as bigint),
-    );
-    return { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt } as ApiKey;
+    const timeAt = (position: number) => (row[position] === null ? null : timeOf(row[position] as bigint));
+    return {
+      id: row[at.id] as string,
+      digest: row[at.digest] as string,
+      visiblePrefix: row[at.visiblePrefix] as string,
+      holder: row[at.holder] as string,
+      createdAt: timeOf(row[at.createdAt] as bigint),
+      expiresAt: timeAt(at.expiresAt),
+      revokedAt: timeAt(at.revokedAt),
+      lastUsedAt: timeAt(at.lastUsedAt),
+    };
   });
 }

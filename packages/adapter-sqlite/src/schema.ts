@@ -3,7 +3,8 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { checkFormat } from '@animal-store/domain/ports';
+import type { ApiKey, Pet } from '@animal-store/domain';
+import { checkFormat, type Idempotency, type StoredPet } from '@animal-store/domain/ports';
 import { failureToOpen, isLocked, unusable } from './failures.ts';
 import { createFile } from './file.ts';
 
@@ -11,10 +12,69 @@ import { createFile } from './file.ts';
 const APPLICATION_ID = 0x416e696d;
 
 /** The format of a new file, stored as its `user_version` (docs/releasing.md). */
-const FORMAT = 1;
+export const FORMAT = 1;
 
 /** The largest id that is assigned: the largest integer that JavaScript reads exactly. */
 export const LAST_ASSIGNABLE_ID = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The column of each member of a record, with its declaration, in the order of the table. */
+type Columns<Member extends string> = Readonly<Record<Member, { readonly column: string; readonly type: string }>>;
+
+const PET_COLUMNS = {
+  id: { column: 'id', type: `INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND ${LAST_ASSIGNABLE_ID})` },
+  name: { column: 'name', type: 'TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 200)' },
+  categoryId: { column: 'category_id', type: 'INTEGER NOT NULL' },
+  status: { column: 'status', type: "TEXT CHECK (status IN ('available', 'pending', 'sold'))" },
+} satisfies Columns<keyof Pet>;
+
+const STORED_COLUMNS = {
+  ...PET_COLUMNS,
+  createdAt: { column: 'created_at', type: 'INTEGER NOT NULL' },
+  idempotencyHolder: { column: 'idempotency_holder', type: 'TEXT' },
+  idempotencyKey: {
+    column: 'idempotency_key',
+    type: 'TEXT CHECK (length(idempotency_key) BETWEEN 1 AND 255)',
+  },
+  idempotencyFingerprint: { column: 'idempotency_fingerprint', type: 'TEXT' },
+} satisfies Columns<Exclude<keyof StoredPet, 'idempotency'> | `idempotency${Capitalize<keyof Idempotency>}`>;
+
+const { id: _, ...NEW_COLUMNS } = STORED_COLUMNS;
+
+const KEY_COLUMNS = {
+  id: { column: 'id', type: 'TEXT PRIMARY KEY CHECK (id = substr(digest, 1, 16))' },
+  digest: {
+    column: 'digest',
+    type: "TEXT NOT NULL UNIQUE CHECK (length(digest) = 64 AND digest NOT GLOB '*[^0-9a-f]*')",
+  },
+  visiblePrefix: { column: 'visible_prefix', type: 'TEXT NOT NULL' },
+  holder: { column: 'holder', type: 'TEXT NOT NULL' },
+  createdAt: { column: 'created_at', type: 'INTEGER NOT NULL' },
+  expiresAt: { column: 'expires_at', type: 'INTEGER' },
+  revokedAt: { column: 'revoked_at', type: 'INTEGER' },
+  lastUsedAt: { column: 'last_used_at', type: 'INTEGER' },
+} satisfies Columns<keyof ApiKey>;
+
+/** The parts of statements on columns. */
+function partsOf<Member extends string>(columns: Columns<Member>) {
+  const members = Object.keys(columns) as Member[];
+  return {
+    /** `id, name` */
+    names: members.map((member) => columns[member].column).join(', '),
+    /** `?, ?` */
+    parameters: members.map(() => '?').join(', '),
+    declarations: members.map((member) => `${columns[member].column} ${columns[member].type}`).join(',\n    '),
+    /** The position of each member in a row. */
+    at: Object.fromEntries(members.map((member, index) => [member, index])) as Readonly<Record<Member, number>>,
+    /** The values of a row, for the parameters. */
+    valuesOf: (row: Readonly<Record<Member, SQLInputValue>>) => members.map((member) => row[member]),
+  };
+}
+
+/** The columns of a pet as clients know it, which come first; of one that is restored; and of one that is created. */
+export const PET = partsOf(PET_COLUMNS);
+export const STORED_PET = partsOf(STORED_COLUMNS);
+export const NEW_PET = partsOf(NEW_COLUMNS);
+export const KEY = partsOf(KEY_COLUMNS);
 
 /**
  * Times are milliseconds since the epoch. Every index ends in the id. AUTOINCREMENT: an id is never assigned twice. The
@@ -22,14 +82,7 @@ export const LAST_ASSIGNABLE_ID = BigInt(Number.MAX_SAFE_INTEGER);
  */
 export const SCHEMA = `
   CREATE TABLE pets (
-    id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND ${LAST_ASSIGNABLE_ID}),
-    name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
-    category_id INTEGER NOT NULL,
-    status TEXT CHECK (status IN ('available', 'pending', 'sold')),
-    created_at INTEGER NOT NULL,
-    idempotency_holder TEXT,
-    idempotency_key TEXT CHECK (length(idempotency_key) BETWEEN 1 AND 255),
-    idempotency_fingerprint TEXT,
+    ${STORED_PET.declarations},
     CHECK ((idempotency_holder IS NULL) = (idempotency_key IS NULL)),
     CHECK ((idempotency_holder IS NULL) = (idempotency_fingerprint IS NULL))
   ) STRICT;
@@ -39,14 +92,7 @@ export const SCHEMA = `
     WHERE idempotency_key IS NOT NULL;
 
   CREATE TABLE api_keys (
-    id TEXT PRIMARY KEY CHECK (id = substr(digest, 1, 16)),
-    digest TEXT NOT NULL UNIQUE CHECK (length(digest) = 64 AND digest NOT GLOB '*[^0-9a-f]*'),
-    visible_prefix TEXT NOT NULL,
-    holder TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER,
-    revoked_at INTEGER,
-    last_used_at INTEGER
+    ${KEY.declarations}
   ) STRICT, WITHOUT ROWID;
 
   PRAGMA application_id = ${APPLICATION_ID};

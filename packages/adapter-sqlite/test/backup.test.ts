@@ -23,7 +23,7 @@ import { added, everyPage, rex } from '@animal-store/adapter-contract';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { adapter } from '../src/adapter.ts';
 import { prefixOf } from '../src/partial.ts';
-import { SCHEMA } from '../src/schema.ts';
+import { FORMAT, SCHEMA } from '../src/schema.ts';
 import { databaseAt, execute, fileWith, freshFile, misconfigured, openAt, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
@@ -106,7 +106,7 @@ describe('a backup', () => {
     ['has a hard link', (file) => linkSync(file, `${file}.link`), /has a second name/],
     ['is damaged', (file) => writeFileSync(file, readFileSync(file).fill(0x5a, 4_096, 12_288)), /it is damaged/],
     ['is of another program', execute('PRAGMA application_id = 7'), /another program/],
-    ['has another format', execute('PRAGMA user_version = 2'), /start a newer version/],
+    ['has another format', execute(`PRAGMA user_version = ${FORMAT + 1}`), /start a newer version/],
     [
       'has a collation of another program',
       addForeignCollation,
@@ -203,7 +203,7 @@ describe('a restore', () => {
       (copy) => changed(copy, 'PRAGMA application_id = 7'),
       'it is the database of another program',
     ],
-    ['has another format', (copy) => changed(copy, 'PRAGMA user_version = 2'), 'has format 2'],
+    ['has another format', (copy) => changed(copy, `PRAGMA user_version = ${FORMAT + 1}`), `has format ${FORMAT + 1}`],
     ['needs another SQLite', (copy) => Buffer.from(copy).fill(9, 44, 48), 'unsupported file format'],
     ['has another encoding', () => inUtf16(), 'attached databases must use the same text encoding'],
   ])('leaves everything as it was if the copy %s', async (_, change, reason) => {
@@ -362,7 +362,9 @@ describe('a restore', () => {
   test('replaces a file of a newer format, for the way back from an upgrade', async () => {
     const file = await fileWith(2);
     const copy = await backup(file);
-    execute('ALTER TABLE pets ADD COLUMN age INTEGER; DROP INDEX pets_by_status; PRAGMA user_version = 2')(file);
+    execute(`ALTER TABLE pets ADD COLUMN age INTEGER; DROP INDEX pets_by_status; PRAGMA user_version = ${FORMAT + 1}`)(
+      file,
+    );
     expect(await restore(copy, file, 0n)).toBe(3n);
     expect(await namesIn(file)).toHaveLength(2);
   });

@@ -1,11 +1,19 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { added, apiKey, idempotencyOf } from '@animal-store/adapter-contract';
 import { describe, expect, test } from 'vitest';
+import { FORMAT } from '../src/schema.ts';
 import { databaseAt, fileWith, freshFile, storageAt } from './fixtures.ts';
 
 /** A file as version 1.0 leaves it: four pets, of which the last was deleted, and two API keys. */
 const FORMAT_1 = fileURLToPath(new URL('fixtures/format-1.db', import.meta.url));
+
+/** The files of published formats, by the number in their names. */
+const FIXTURES = readdirSync(dirname(FORMAT_1)).flatMap((name) => {
+  const [, format] = /^format-(\d+)\.db$/.exec(name) ?? [];
+  return format === undefined ? [] : [[Number(format), join(dirname(FORMAT_1), name)] as const];
+});
 
 const zoe = { name: 'Zoe\u0308 🐕', categoryId: 2n ** 63n - 1n };
 const createdAt = 1_763_000_000_000;
@@ -38,6 +46,12 @@ describe('a file of the published format 1', () => {
   test('has the schema of a new file', async () => {
     expect(schemaOf(await fileWith(0))).toEqual(schemaOf(FORMAT_1));
   });
+});
+
+test('each format has a file, whose name has its number', () => {
+  // Where SQLite keeps it (https://sqlite.org/fileformat.html, 1.3).
+  for (const [format, file] of FIXTURES) expect(readFileSync(file).readUInt32BE(60)).toBe(format);
+  expect(FIXTURES.map(([format]) => format)).toContain(FORMAT);
 });
 
 test.each([
