@@ -87,7 +87,9 @@ describe('backup and restore', () => {
     // Where SQLite keeps the format (https://sqlite.org/fileformat.html, 1.3).
     const later = bytes.readUInt32BE(60) + 1;
     bytes.writeUInt32BE(later, 60);
-    expect(await runWith(bytes, 'restore')).toMatchObject(failed(`^animal-store: the copy has format ${later}[^\n]+\n$`));
+    expect(await runWith(bytes, 'restore')).toMatchObject(
+      failed(`^animal-store: the copy has format ${later}[^\n]+\n$`),
+    );
     const broken = new Readable({ read: () => void broken.destroy(new Error('the link is down')) });
     expect(await runWith(broken, 'restore')).toMatchObject(
       failed('^animal-store: the standard input cannot be read: the link is down\n$'),

@@ -42,12 +42,12 @@ export interface File {
 /**
  * How the file of a storage is opened and closed. What its errors mean stands in failures.ts; besides:
  *
- * | failure            | which reads fail          | which writes fail                              |
- * | ------------------ | ------------------------- | ---------------------------------------------- |
- * | damage of the file | those that meet it        | the transaction; all, once a call has met it   |
- * | a replaced file    | none                      | the transaction                                |
- * | the thread ends    | none                      | the transaction; the next one starts a thread  |
- * | no reply for 1.9 s | none                      | others until the reply; its own after 2.2 s    |
+ * | failure                       | which reads fail   | which writes fail                             |
+ * | ----------------------------- | ------------------ | --------------------------------------------- |
+ * | damage of the file            | those that meet it | the transaction; all, once a call has met it  |
+ * | a replaced file               | none               | the transaction                               |
+ * | the thread ends               | none               | the transaction; the next one starts a thread |
+ * | no reply in the time of calls | none               | its own, and others until the reply           |
  *
  * A write without a reply may be committed.
  */

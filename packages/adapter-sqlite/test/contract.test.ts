@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { archiveContract, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
 import { createSqliteStorage } from '../src/index.ts';
+import { FORMAT } from '../src/schema.ts';
 import { execute, freshFile } from './fixtures.ts';
 
 type Losses = NonNullable<StorageUnderTest<string>['losses']>;
@@ -47,9 +48,9 @@ const losses: Losses = {
   'a log that is replaced by a copy': moved(['-wal'], true),
   "a log's index that is moved": moved(['-shm']),
   'a format that is raised': changed(
-    'PRAGMA user_version = 2',
-    'PRAGMA user_version = 1',
-    /animals\.db has format 2, and this version of Animal Store works with format 1: start a newer version$/,
+    `PRAGMA user_version = ${FORMAT + 1}`,
+    `PRAGMA user_version = ${FORMAT}`,
+    /animals\.db has format \d+, and this version of Animal Store works with format \d+: start a newer version$/,
   ),
   'a mark of another program': changed(
     'PRAGMA application_id = 7',
@@ -103,7 +104,7 @@ const adapter: StorageUnderTest<string> = {
   losses,
   misconfiguredPlaces: (file) => [dirname(file), `${file}/animals.db`, `${file}.missing/animals.db`],
   twin: () => freshFile(),
-  laterFormat: { begin: execute('PRAGMA user_version = 1000'), end: execute('PRAGMA user_version = 1') },
+  laterFormat: { begin: execute('PRAGMA user_version = 1000'), end: execute(`PRAGMA user_version = ${FORMAT}`) },
 };
 
 storageContract('sqlite', adapter);
