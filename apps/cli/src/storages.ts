@@ -173,7 +173,7 @@ function readSetting(file: string): Promise<string> {
   });
 }
 
-/** `mongodb+srv` and `postgresql` are schemes of `mongodb` and `postgres`, too. A URL may lack its scheme, and is no path then. */
+/** `mongodb+srv` and `postgresql` are schemes of `mongodb` and `postgres`, too. A URL without a scheme is no path. */
 function hasSchemeOf(example: string, setting: string): boolean {
   const [, scheme] = /^(\w+):\/\//.exec(example) ?? [];
   return scheme === undefined ? /^\.{0,2}\/(?!\/)/.test(setting) : setting.startsWith(scheme);

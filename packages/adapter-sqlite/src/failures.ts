@@ -11,7 +11,7 @@ const READ_ONLY = 'this user may not write it or its log (-wal), or the disk is 
 
 /** What failures of one kind mean. */
 interface Kind {
-  /** Result codes of SQLite (https://sqlite.org/rescode.html). A primary code stands for those of its extended ones without a kind. */
+  /** SQLite's (https://sqlite.org/rescode.html). A primary code stands for each of its extended ones that has no kind. */
   readonly codes: readonly number[];
   /** What the port reports: `unavailable`, because a later call may succeed, or the failure itself, because it shows a defect. */
   readonly port: 'unavailable' | 'defect';

@@ -26,8 +26,8 @@ const IMMUTABLE = { mode: 'ro', immutable: '1' };
  *
  * @param skipped How many ids are skipped after the last one of the copy and of the file.
  * @returns The next id.
- * @throws DomainError `invalid` if the copy is not whole, or no id would be left; StorageMisconfigured, or DomainError `storage_unavailable`, if the
- * file can't be replaced. Its content is then as it was.
+ * @throws DomainError `invalid` if the copy is not whole, or no id would be left; StorageMisconfigured, or DomainError
+ * `storage_unavailable`, if the file can't be replaced. Its content is then as it was.
  */
 export async function restoreFile(file: string, copy: AsyncIterable<Uint8Array>, skipped: bigint): Promise<bigint> {
   const named = realPathOf(pathOf(file));

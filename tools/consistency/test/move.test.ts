@@ -4,7 +4,7 @@ import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { fromSources, run } from '@animal-store/test-kit/programs';
 import { startService } from '@animal-store/test-kit/service';
 import { describeWithMongo, startReplicaSet } from '@animal-store/test-servers/mongodb';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startCallers } from './callers.ts';
 
 const CALLERS = 8;
@@ -28,7 +28,9 @@ describeWithMongo('a service that moves from SQLite to a replica set', () => {
     const file = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
     const cluster = { MONGODB_URL: set.url('moved') };
     await using before = await startService({ STORAGE: 'sqlite', ...file });
-    const { key } = await cli(file, 'keys', 'issue', '--holder', 'the zoo');
+    // A busy machine may take longer than a call may.
+    const issue = () => cli(file, 'keys', 'issue', '--holder', 'the zoo');
+    const { key } = await vi.waitFor(issue, { timeout: 60_000, interval: 1_000 });
     const client = createClient({ url: before.url, key: key as string });
     const create = (name: string) =>
       client.createPet({ name, categoryId: 1n }, { idempotencyKey: name, timeout: TIMEOUT });
