@@ -109,6 +109,16 @@ describe('createResource', () => {
     expect(close.mock.calls).toEqual([[1]]);
   });
 
+  test('names the whole time of a call that has waited for the opening', async () => {
+    const { call, openSlowly } = resource();
+    const { finish } = openSlowly();
+    const [silent] = await callsAt([0], () => call(never));
+    await vi.advanceTimersByTimeAsync(2_100);
+    finish();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await silent).toBe('storage_unavailable: no response within 2200 ms');
+  });
+
   test('rejects a call without a response after 2.2 seconds', async () => {
     const { call, use } = resource();
     const [silent] = await callsAt([0], () => call(never));

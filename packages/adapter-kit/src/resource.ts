@@ -140,7 +140,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
       while (state.name !== 'open') {
         if (state.name === 'closed') throw closed();
         if (state.name === 'absent') state = startOpening();
-        await withTimeout(state.opened, left).catch(throwNotOpen);
+        await withTimeout(state.opened, left, undefined, BUDGET.call).catch(throwNotOpen);
         left = Math.round(deadline - performance.now());
         // If the opening has blocked the thread, the timer of the call is late.
         if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${BUDGET.call} ms`));
@@ -148,7 +148,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
       const used = state;
       const call = new RunningCall(used.value, deadline, inFlight);
       try {
-        return await withTimeout(work(call), left, call);
+        return await withTimeout(work(call), left, call, BUDGET.call);
       } catch (failure) {
         // A call that mostly waited for the opening may time out on a healthy connection: keep it.
         if (left > BUDGET.call / 2 && isLost(failure)) discard(used);
@@ -218,11 +218,17 @@ class RunningCall<T> extends Work implements Call<T> {
  * Stops waiting for work, which goes on, after a timeout in milliseconds. The timer keeps no process alive.
  *
  * @param call Is in flight until the end.
+ * @param limit The whole time, of which a part may be over: the message names it.
  */
-export function withTimeout<R>(work: Promise<R>, timeout: number, call?: RunningCall<unknown>): Promise<R> {
+export function withTimeout<R>(
+  work: Promise<R>,
+  timeout: number,
+  call?: RunningCall<unknown>,
+  limit = timeout,
+): Promise<R> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      stop(Object.assign(new Error(`no response within ${timeout} ms`), { name: 'TimeoutError' }));
+      stop(Object.assign(new Error(`no response within ${limit} ms`), { name: 'TimeoutError' }));
     }, timeout);
     timer.unref();
     let hasEnded = false;
