@@ -40,8 +40,7 @@ function installation() {
       .replace(/ postgres:\d+(?= )/, ` ${POSTGRES_IMAGE}`)
       .replaceAll(/--cacert \S+ /g, '')
       .replaceAll(/https:\/\/localhost|http:\/\/127\.0\.0\.1:3001/g, `http://127.0.0.1:${port}`)
-      .replace('((3000 +', `((${port - 1} +`)
-      .replace('+ 30))', '+ 8))');
+      .replace('((3000 +', `((${port - 1} +`);
   for (const script of ['run.sh', 'backup.sh', 'restore.sh']) {
     const text = readFileSync(`${ROOT}/tools/deploy/docker/${script}`, 'utf8');
     writeFileSync(`${folder}/${script}`, adapt(text), { mode: 0o755 });
