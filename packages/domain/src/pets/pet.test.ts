@@ -4,6 +4,7 @@ import { DomainError } from '../errors.ts';
 import { quote } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { checkedNewPet, type NewPet, PET_STATUSES } from './pet.ts';
+import { NEW_PET_PROPERTIES } from './pet-schema.ts';
 
 const rex = { name: 'Rex', categoryId: 7n };
 
@@ -13,15 +14,23 @@ function expectRejected(given: unknown, message: unknown): void {
   );
 }
 
-/** Values that break a rule of a member, and the message. */
-const REJECTED: Required<Record<keyof NewPet, readonly (readonly [value: unknown, message: string])[]>> = {
+type Rows = readonly (readonly [value: unknown, message: string])[];
+
+/** Values that break rules of members which are in words only, for the schemas of requests, and the message. */
+const REJECTED_IN_WORDS: Partial<Record<keyof NewPet, Rows>> = {
   name: [
-    ['', 'name must have a character that is not white space'],
     [' \t\n\u00a0\u2003\ufeff', 'name must have a character that is not white space'],
-    ['x'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
-    ['🐕'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
     ['Re\0x', 'name must not contain U+0000'],
     ['Rex \ud800', 'name must be well-formed Unicode, without a lone surrogate'],
+  ],
+};
+
+/** Values that break a rule of a member, which its schema has, too, and the message. */
+const REJECTED: Required<Record<keyof NewPet, Rows>> = {
+  name: [
+    ['', 'name must have a character that is not white space'],
+    ['x'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
+    ['🐕'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
     [7n, 'name must be a string, was 7'],
     [null, 'name must be a string, was null'],
     [['Rex'], 'name must be a string, was an array'],
@@ -55,21 +64,26 @@ const REJECTED: Required<Record<keyof NewPet, readonly (readonly [value: unknown
   ]),
 };
 
+const ACCEPTED: Required<Record<keyof NewPet, readonly unknown[]>> = {
+  name: ['R', ' Rex ', '\u200b', 'x'.repeat(200), '🐕'.repeat(200)],
+  categoryId: [-(2n ** 63n), -1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 1n],
+  status: PET_STATUSES,
+};
+
+/** The rows of a table of members, each with the name of its member. */
+const rowsOf = <Row>(table: Partial<Record<keyof NewPet, readonly Row[]>>) =>
+  (Object.entries(table) as [keyof NewPet, readonly Row[]][]).flatMap(([member, rows]) =>
+    rows.map((row) => [member, row] as const),
+  );
+
 describe('checkedNewPet', () => {
-  test.each([
-    ...['R', ' Rex ', '\u200b', 'x'.repeat(200), '🐕'.repeat(200)].map((name) => ({ name })),
-    ...[-(2n ** 63n), -1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 1n].map((categoryId) => ({ categoryId })),
-    ...PET_STATUSES.map((status) => ({ status })),
-  ])('accepts %o, and keeps it as it is', (given) => {
-    expect(checkedNewPet({ ...rex, ...given })).toStrictEqual({ ...rex, ...given });
+  test.each(rowsOf(ACCEPTED))('accepts the %s %o, and keeps it as it is', (member, value) => {
+    expect(checkedNewPet({ ...rex, [member]: value })).toStrictEqual({ ...rex, [member]: value });
   });
 
-  test.each(Object.entries(REJECTED).flatMap(([member, rows]) => rows.map((row) => [member, ...row] as const)))(
-    'rejects the %s %o',
-    (member, value, message) => {
-      expectRejected({ ...rex, [member]: value }, message);
-    },
-  );
+  test.each([...rowsOf(REJECTED), ...rowsOf(REJECTED_IN_WORDS)])('rejects the %s %o', (member, [value, message]) => {
+    expectRejected({ ...rex, [member]: value }, message);
+  });
 
   test.each([null, undefined, 'Rex', 7, [], true])('rejects %j instead of an object', (given) => {
     expectRejected(given, expect.stringMatching(/^the pet must be an object with name and categoryId, was /));
@@ -114,4 +128,32 @@ describe('checkedNewPet', () => {
 test("a name's pattern matches the same white space as ECMAScript's \\s matches", () => {
   const characters = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit));
   expect(characters.filter((character) => LIMITS.name.pattern.test(character) !== /\S/.test(character))).toEqual([]);
+});
+
+describe('the schema of a member', () => {
+  /** The keywords of JSON Schema, which counts code points. Integers are exact. */
+  const KEYWORDS: Readonly<Record<string, (given: never, value: never) => boolean>> = {
+    type: (type: string, value: unknown) => typeof value === (type === 'integer' ? 'bigint' : type),
+    format: () => true,
+    enum: (values: readonly unknown[], value: unknown) => values.includes(value),
+    minLength: (min: number, value: string) => [...value].length >= min,
+    maxLength: (max: number, value: string) => [...value].length <= max,
+    minimum: (min: bigint, value: bigint) => value >= min,
+    maximum: (max: bigint, value: bigint) => value <= max,
+  };
+  const accepts = (member: keyof NewPet, value: unknown) =>
+    Object.entries(NEW_PET_PROPERTIES[member]).every(([keyword, given]) =>
+      KEYWORDS[keyword]?.(given as never, value as never),
+    );
+
+  test.each(rowsOf(REJECTED))('rejects what a creation rejects: the %s %o', (member, [value]) => {
+    expect(accepts(member, value)).toBe(false);
+  });
+
+  test.each([...rowsOf(ACCEPTED), ...rowsOf(REJECTED_IN_WORDS).map(([member, [value]]) => [member, value] as const)])(
+    'accepts what a creation accepts, or rejects by a rule in words: the %s %o',
+    (member, value) => {
+      expect(accepts(member, value)).toBe(true);
+    },
+  );
 });
