@@ -12,13 +12,16 @@ export function addPets(pets: Command, context: Context): void {
   const status = () => new Option('--status <status>', 'availability').choices(PET_STATUSES);
 
   const { min, max, default: usual } = LIMITS.page;
-  pets
-    .command('list')
+  const ofList = {
+    status: status(),
+    limit: new Option('--limit <integer>', `at most so many pets, ${min} to ${max} (default: ${usual})`).argParser(
+      count,
+    ),
+    after: new Option('--after <id>', 'only pets whose id is greater').argParser(integer),
+    all: new Option('--all', 'all pets').conflicts('limit'),
+  } satisfies Record<keyof PetQuery | 'all', Option>;
+  withOptions(pets.command('list'), ofList)
     .description('Lists pets in ascending order of id.')
-    .addOption(status())
-    .option('--limit <integer>', `at most so many pets, ${min} to ${max} (default: ${usual})`, count)
-    .option('--after <id>', 'only pets whose id is greater', integer)
-    .addOption(new Option('--all', 'all pets').conflicts('limit'))
     .action(({ all, ...query }: PetQuery & { all?: true }) =>
       withStorage(context, async ({ catalogue }) =>
         printAll(stdout, all ? allPets(catalogue, query) : (await catalogue.listPets(query)).pets),
@@ -31,13 +34,14 @@ export function addPets(pets: Command, context: Context): void {
     .argument('<id>', 'the id of a pet', integer)
     .action((id: bigint) => withStorage(context, async ({ catalogue }) => print(stdout, await catalogue.getPet(id))));
 
-  pets
-    .command('create')
+  const ofCreate = {
+    name: new Option('--name <name>', `1 to ${LIMITS.name.maxLength} characters`).makeOptionMandatory(),
+    categoryId: new Option('--category-id <integer>', 'a 64-bit integer').argParser(integer).makeOptionMandatory(),
+    status: status(),
+    idempotencyKey: new Option('--idempotency-key <key>', 'the same key again adds no second pet'),
+  } satisfies Record<keyof NewPet | 'idempotencyKey', Option>;
+  withOptions(pets.command('create'), ofCreate)
     .description('Adds a pet.')
-    .requiredOption('--name <name>', `1 to ${LIMITS.name.maxLength} characters`)
-    .requiredOption('--category-id <integer>', 'a 64-bit integer', integer)
-    .addOption(status())
-    .option('--idempotency-key <key>', 'the same key again adds no second pet')
     .action(({ idempotencyKey: key, ...newPet }: NewPet & { idempotencyKey?: string }) =>
       withStorage(
         context,
@@ -48,6 +52,11 @@ export function addPets(pets: Command, context: Context): void {
         { create: true },
       ),
     );
+}
+
+function withOptions(command: Command, options: Readonly<Record<string, Option>>): Command {
+  for (const option of Object.values(options)) command.addOption(option);
+  return command;
 }
 
 function integer(text: string): bigint {
