@@ -57,8 +57,14 @@ function tool<Input extends object>({ name, run, title, description, input, outp
   return { name, call, definition };
 }
 
+type Integers<T> = { [K in keyof T]-?: T[K] extends bigint | undefined ? K : never }[keyof T];
+
 /** The arguments that are strings of digits. */
-const INTEGERS: ReadonlySet<string> = new Set(['id', 'categoryId', 'after']);
+const INTEGERS: Readonly<Record<Integers<Pet> | Integers<PetQuery>, true>> = {
+  id: true,
+  categoryId: true,
+  after: true,
+};
 
 /** The argument of a use case with strings of digits in place of its bigints. */
 type Digits<T> = { readonly [K in keyof T]: T[K] extends bigint | undefined ? string : T[K] };
@@ -132,7 +138,7 @@ function inArguments(error: unknown, given: object): unknown {
   if (!DomainError.is(error) || error.code !== 'invalid') return error;
   const violations = error.violations.map(({ field, message }) => {
     const value = (given as Record<string, unknown>)[field];
-    const isDigits = !INTEGERS.has(field) || value === undefined || typeof integer(value) === 'bigint';
+    const isDigits = !Object.hasOwn(INTEGERS, field) || value === undefined || typeof integer(value) === 'bigint';
     return { field, message: isDigits ? message : MESSAGES.notDigits(field, value) };
   });
   return new DomainError('invalid', violations.map(({ message }) => message).join('; '), { violations });
