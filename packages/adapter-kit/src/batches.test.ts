@@ -135,7 +135,7 @@ describe('createBatches', () => {
     expect(items()).toEqual([[1], [3]]);
   });
 
-  test('tells the work the earliest deadline of its calls, and rejects a call with 300 ms left or less, in any order', async () => {
+  test('tells the work the earliest deadline of its calls, and rejects calls with 300 ms left or less', async () => {
     const work = vi.fn(async (items: readonly string[], _: Limits) => items);
     const add = createBatches(work, { maxItems: 4 });
     const now = performance.now();

@@ -38,7 +38,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 describe('createStorage', () => {
-  test('opens one connection with the first call, and passes it to each method with the deadline, before the arguments', async () => {
+  test('opens one connection with the first call, and passes it to each method with its deadline', async () => {
     const given = driver();
     const storage = createStorage({ ...given, archive });
     expect(given.open).not.toHaveBeenCalled();

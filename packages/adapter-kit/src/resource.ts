@@ -22,7 +22,8 @@ export interface ResourceOptions<T> {
   /**
    * Whether a failure of a call means that the connection is lost. A call without a response in time fails with an Error
    * whose name is `TimeoutError`: the connection may be silent for ever.
-   * Not called if the call waited for the opening for more than half of its time: then the time was short, not the connection silent.
+   * Not called if the call waited for the opening for more than half of its time: its time was short, and the connection may be
+   * healthy.
    */
   isLost(failure: unknown): boolean;
 
@@ -72,8 +73,8 @@ type State<T> =
   | { readonly name: 'closed'; readonly done: Promise<void> };
 
 /**
- * A connection to a storage, for all calls of an adapter. A call never begins on a connection that was discarded, and is never sent
- * twice. A discarded connection is closed, as soon as it is open.
+ * A connection to a storage, for all calls of an adapter. A call never begins on a connection that was discarded, and is never
+ * sent twice. A discarded connection is closed, as soon as it is open.
  *
  * | state   | a call                | it opens | it fails, or 10 s pass | it is lost          | `close`             |
  * | ------- | --------------------- | -------- | ---------------------- | ------------------- | ------------------- |
@@ -118,8 +119,6 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
     }
   }
 
-  const isClosed = () => state.name === 'closed';
-
   function errorOf(failure: unknown): unknown {
     if (DomainError.is(failure)) return failure;
     const isTimeout = failure instanceof Error && failure.name === 'TimeoutError';
@@ -150,9 +149,8 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
       try {
         return await withTimeout(work(call), left, call, BUDGET.call);
       } catch (failure) {
-        // A call that mostly waited for the opening may time out on a healthy connection: keep it.
         if (left > BUDGET.call / 2 && isLost(failure)) discard(used);
-        throw isClosed() && !DomainError.is(failure) ? closed() : errorOf(failure);
+        throw (state as State<T>).name === 'closed' ? closed() : errorOf(failure);
       }
     },
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { added, apiKey, archiveContract, behindProxy, rex, storageContract } from '@animal-store/adapter-contract';
-import type { Storage } from '@animal-store/domain/ports';
+import { closed, type Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithMongo } from '@animal-store/test-servers/mongodb';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
@@ -66,11 +66,13 @@ describeWithMongo("a storage of a caller's client", () => {
     await new Promise<void>((resolve) => {
       client.on('commandStarted', ({ commandName }) => commandName === 'insert' && resolve());
     });
-    const closed = storage.close();
+    const end = storage.close();
     const begun: string[] = [];
     client.on('commandStarted', ({ commandName }) => begun.push(commandName));
-    await closed;
-    expect((await Promise.all(calls)).filter((failure) => failure !== null).length).toBeGreaterThan(500);
+    await end;
+    const failures = (await Promise.all(calls)).filter((failure) => failure !== null);
+    expect(failures.length).toBeGreaterThan(500);
+    for (const failure of failures) expect(failure).toEqual(closed());
     await sleep(1_000);
     expect(begun).toEqual([]);
   });
