@@ -1,5 +1,5 @@
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
-import type { Creation, Idempotency, PetRepository, SelectionBy } from '@animal-store/domain/ports';
+import { type Creation, idempotencyNameOf, type PetRepository, type SelectionBy } from '@animal-store/domain/ports';
 
 /** An earlier creation under an idempotency key, as a repetition gets it. */
 interface EarlierCreation {
@@ -27,7 +27,7 @@ export function createMemoryPetRepository(): PetRepository {
   return {
     async add(newPet, idempotency) {
       if (idempotency === undefined) return { pet: store(newPet), created: true };
-      const name = nameOf(idempotency);
+      const name = idempotencyNameOf(idempotency);
       const earlier = earlierCreations.get(name);
       if (earlier !== undefined) return earlier.fingerprint === idempotency.fingerprint ? earlier.repetition : null;
       const pet = store(newPet);
@@ -45,11 +45,6 @@ export function createMemoryPetRepository(): PetRepository {
       return pets.slice(start, start + limit);
     },
   };
-}
-
-/** A holder may contain any character, a key no space: the first space ends the key. */
-function nameOf({ holder, key }: Idempotency): string {
-  return `${key} ${holder}`;
 }
 
 /** The index of the first pet whose id is greater than `after`, among pets in ascending order of id. */

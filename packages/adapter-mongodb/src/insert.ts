@@ -1,5 +1,5 @@
 import { createBatches, type Limits } from '@animal-store/adapter-kit';
-import type { Creation, Idempotency } from '@animal-store/domain/ports';
+import { type Creation, type Idempotency, idempotencyNameOf } from '@animal-store/domain/ports';
 import {
   type ClientSession,
   type Collection,
@@ -53,37 +53,37 @@ export function createInsertions(db: Db, query: Query, write: Write) {
   async function createAll(batch: readonly NewDocument[], session: ClientSession, limits: Limits) {
     const outcomes: Outcomes = new Map();
     const isRejected = (pet: NewDocument) => isDuplicateKey(outcomes.get(pet));
-    /** Those whose outcome the next step may change. If it throws, they get its error, and the others keep theirs. */
-    let rest = batch;
+    /** If a step throws, they get its error, and the others keep their outcomes. */
+    let undecided = batch;
     try {
-      for (let tried = 1; rest.length > 0 && tried <= MAX_TRIES; tried += 1) {
+      for (let tried = 1; undecided.length > 0 && tried <= MAX_TRIES; tried += 1) {
         if (tried > 1) await raiseCounter(session, limits);
-        const errors = await insertNew(rest, outcomes, session, limits);
+        const errors = await insertNew(undecided, outcomes, session, limits);
         if (errors === 0) break;
-        rest = rest.filter(isRejected);
-        await findEarlier(rest, outcomes, session, limits);
-        rest = rest.filter(isRejected);
+        undecided = undecided.filter(isRejected);
+        await findEarlier(undecided, outcomes, session, limits);
+        undecided = undecided.filter(isRejected);
       }
     } catch (failure) {
-      for (const pet of rest) outcomes.set(pet, failure as Error);
+      for (const pet of undecided) outcomes.set(pet, failure as Error);
     }
     return batch.map((pet) => outcomes.get(pet) as Creation | null | Error);
   }
 
   /** Inserts pets under new ids. Returns how many the server has rejected. */
   async function insertNew(
-    rest: readonly NewDocument[],
+    undecided: readonly NewDocument[],
     outcomes: Outcomes,
     session: ClientSession,
     limits: Limits,
   ): Promise<number> {
     // As late as possible, so that ids are stored nearly in order.
-    const first = await ids.take(rest.length, session, limits);
+    const first = await ids.take(undecided.length, session, limits);
     const createdAt = new Date();
-    const documents = rest.map((pet, index) => ({ _id: first + BigInt(index), ...pet, createdAt }));
+    const documents = undecided.map((pet, index) => ({ _id: first + BigInt(index), ...pet, createdAt }));
     const errors = await insertAll(pets, documents, limits, session);
     for (const [index, document] of documents.entries()) {
-      outcomes.set(rest[index] as NewDocument, errors.get(document) ?? { pet: petOf(document), created: true });
+      outcomes.set(undecided[index] as NewDocument, errors.get(document) ?? { pet: petOf(document), created: true });
     }
     return errors.size;
   }
@@ -98,9 +98,11 @@ export function createInsertions(db: Db, query: Query, write: Write) {
     const keys = rejected.flatMap(({ idempotency }) => idempotency ?? []);
     if (keys.length === 0) return;
     const documents = await query(keys.length, { filter: { $or: rangesOf(keys) } }, limits, session);
-    const earlier = new Map(documents.map(decodeDocument).map((pet) => [nameOf(pet.idempotency as Idempotency), pet]));
+    const earlier = new Map(
+      documents.map(decodeDocument).map((pet) => [idempotencyNameOf(pet.idempotency as Idempotency), pet]),
+    );
     for (const pet of rejected) {
-      const found = pet.idempotency && earlier.get(nameOf(pet.idempotency));
+      const found = pet.idempotency && earlier.get(idempotencyNameOf(pet.idempotency));
       if (found === undefined) continue;
       const isSame = found.idempotency?.fingerprint === pet.idempotency?.fingerprint;
       outcomes.set(pet, isSame ? { pet: petOf(found), created: false } : null);
@@ -183,6 +185,3 @@ function rangesOf(keys: readonly Idempotency[]): Filter<PetDocument>[] {
   for (const { holder, key } of keys) byHolder.set(holder, [...(byHolder.get(holder) ?? []), key]);
   return [...byHolder].map(([holder, $in]) => ({ 'idempotency.holder': holder, 'idempotency.key': { $in } }));
 }
-
-/** Key and holder. A key contains no space: the first one ends it. */
-const nameOf = ({ holder, key }: Idempotency): string => `${key} ${holder}`;

@@ -25,6 +25,11 @@ export function holderOf(program: string): string {
   return ` ${program} `;
 }
 
+/** Holder and key as one string, for maps. A holder may contain any character, a key no space: the first space ends the key. */
+export function idempotencyNameOf({ holder, key }: IdempotencyKey): string {
+  return `${key} ${holder}`;
+}
+
 /** An idempotency key together with the pet it stands for. */
 export interface Idempotency extends IdempotencyKey {
   /** The same for the same pet, different for another: see {@link fingerprint}. */
