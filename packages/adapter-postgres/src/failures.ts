@@ -90,9 +90,10 @@ export function kindOf(failure: unknown): Kind {
   const { code = '', where } = failure;
   const kind = KINDS.get(code) ?? KINDS.get(code.slice(0, 2)) ?? 'other';
   // The context of an error is that of functions and of the statements in them
-  // (https://www.postgresql.org/docs/current/protocol-error-fields.html).
-  const isOfOurs = !('advice' in MEANINGS[kind]) && kind !== 'read-only' && !code.startsWith('08');
-  return where === undefined || isOfOurs ? kind : 'of a trigger';
+  // (https://www.postgresql.org/docs/current/protocol-error-fields.html). Ours is that of the tables' creation.
+  const isOurs = where === undefined || where.includes('inline_code_block');
+  const isOfData = !('advice' in MEANINGS[kind]) && kind !== 'read-only' && !code.startsWith('08');
+  return isOurs || isOfData ? kind : 'of a trigger';
 }
 
 export const meaningOf = (failure: unknown): Meaning => MEANINGS[kindOf(failure)];
