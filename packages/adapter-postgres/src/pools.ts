@@ -3,7 +3,7 @@ import { BUDGET } from '@animal-store/adapter-kit';
 import { unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { createAbandoned } from './abandoned.ts';
-import { Client, types } from './client.ts';
+import { types } from './client.ts';
 import { AnotherDatabase, meaningOf, toConnectionError } from './failures.ts';
 import { startSession } from './session.ts';
 import type { Query, Statement } from './statements.ts';
@@ -98,7 +98,7 @@ export async function openPools(
 function createPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     ...config,
-    ...{ Client, types },
+    types,
     fallback_application_name: 'animal-store',
     connectionTimeoutMillis: BUDGET.connect,
     query_timeout: BUDGET.driver,

@@ -2,8 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
-import type pg from 'pg';
-import { Client } from './client.ts';
+import pg from 'pg';
 
 /** A server as its URL describes it. */
 export interface ServerUrl {
@@ -60,7 +59,7 @@ export function parseUrl(url: string, own: Own = {}): ServerUrl {
 /** A client with what the driver adds: libpq's variables of the environment. */
 function clientOf(config: pg.ClientConfig) {
   try {
-    const client = new Client(config) as Pick<pg.Client, 'host' | 'port'> & { ssl: object | boolean };
+    const client = new pg.Client(config) as Pick<pg.Client, 'host' | 'port'> & { ssl: object | boolean };
     if (client.host.includes(',')) throw new Error('PGHOST must name one host');
     if (!(client.port >= 1 && client.port < 65_536)) throw new Error('PGPORT must be from 1 to 65535');
     return client;
