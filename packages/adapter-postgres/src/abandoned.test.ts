@@ -8,8 +8,8 @@ describe('createAbandoned', () => {
     'lets no write be repeated if asking the server fails with %s',
     async (code) => {
       const failure = Object.assign(new pg.DatabaseError('no', 0, 'error'), { code });
-      const { closeUnlessBusy } = createAbandoned(() => Promise.reject(failure));
-      await expect(closeUnlessBusy()).rejects.toSatisfy((error) => kindOf(error) === 'no response');
+      const { requireIdle } = createAbandoned(() => Promise.reject(failure));
+      await expect(requireIdle(performance.now())).rejects.toSatisfy((error) => kindOf(error) === 'no response');
     },
   );
 });

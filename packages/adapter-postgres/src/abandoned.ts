@@ -16,9 +16,9 @@ const WAIT_EVENTS = {
 };
 
 /**
- * Connections on which a write got no response. The server keeps them until their commits end, whatever the client does: if
- * each such write got a new one, they would take all connections of the server. So they keep their places in the pool, and
- * each later write first closes them, or fails while the server works on one of them.
+ * Connections on which a write got no response. They are reset, but the server keeps them until their commits end: if each such
+ * write got a new one, they would take all connections of the server. So they keep their places in the pool, and each later
+ * write first gives these up, or fails while the server works on one of them.
  */
 export function createAbandoned(read: Query) {
   /** Their processes on the server. */
@@ -26,9 +26,9 @@ export function createAbandoned(read: Query) {
   let isEnded = false;
 
   /** Closes them. Throws `storage_unavailable` while the server works on one of them. */
-  async function closeUnlessBusy(): Promise<void> {
+  async function requireIdle(deadline: number): Promise<void> {
     const clients = [...processIds.keys()];
-    const asked = read<string | null>(WAIT_EVENTS, [[...processIds.values()]], performance.now() + BUDGET.call);
+    const asked = read<string | null>(WAIT_EVENTS, [[...processIds.values()]], deadline);
     // This error comes from WAIT_EVENTS, not from the write. Convert it, or `repeated` would run the write again.
     const events = await asked.catch((failure) => {
       const error = toPortError(failure);
@@ -42,14 +42,18 @@ export function createAbandoned(read: Query) {
   }
 
   return {
-    exist: () => processIds.size > 0,
-    closeUnlessBusy,
+    /** How many there are. */
+    get size() {
+      return processIds.size;
+    },
+
+    requireIdle,
 
     /** Adds a connection, and closes all unless the server works on one. */
     async add(client: pg.PoolClient, processId: number | undefined): Promise<void> {
       if (isEnded) return client.release(true);
       processIds.set(client, processId);
-      await closeUnlessBusy();
+      await requireIdle(performance.now() + BUDGET.rest);
     },
 
     /** Closes them, and later ones at once. */

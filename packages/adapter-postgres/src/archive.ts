@@ -3,7 +3,7 @@ import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
 import { fromTime, toTime } from './keys.ts';
 import type { Database } from './open.ts';
 import { COLUMNS, MEMBERS, NEW_PET, PET, type PetRow, petOf, UNLESS_REPEATED } from './pets.ts';
-import { givenMany, jsonOf, type Statement, statement } from './statements.ts';
+import { IN_TIME, jsonOf, type Statement, statement, writeGiven } from './statements.ts';
 
 export const ARCHIVE_STATEMENTS = {
   read: statement(`SELECT to_json(ARRAY(
@@ -12,15 +12,15 @@ export const ARCHIVE_STATEMENTS = {
     FROM pets WHERE id > $1 ORDER BY id LIMIT $2))`),
   // A sequence has a first value before it has assigned one.
   lastId: statement('SELECT (CASE WHEN is_called THEN last_value ELSE 0 END)::text FROM pets_id_seq'),
-  skipIds: statement("SELECT setval('pets_id_seq', greatest($1, last_value)) FROM pets_id_seq"),
+  skipIds: statement(`SELECT setval('pets_id_seq', greatest($2, last_value)) FROM pets_id_seq WHERE ${IN_TIME}`),
   restore: statement(`WITH restored AS (
       INSERT INTO pets (id, ${COLUMNS}, created_at) OVERRIDING SYSTEM VALUE
       SELECT id, ${MEMBERS}, ${toTime('"createdAt"')}
-      FROM ${givenMany({ id: 'bigint', ...NEW_PET, createdAt: 'bigint' })}
+      FROM ${writeGiven({ id: 'bigint', ...NEW_PET, createdAt: 'bigint' }).many}
       WHERE NOT EXISTS (SELECT FROM pets WHERE pets.id = given.id)
       ORDER BY number ${UNLESS_REPEATED}
     )
-    SELECT setval('pets_id_seq', greatest($2, last_value)) FROM pets_id_seq`),
+    SELECT setval('pets_id_seq', greatest($3, last_value)) FROM pets_id_seq`),
 } as const satisfies Record<string, Statement>;
 
 type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];

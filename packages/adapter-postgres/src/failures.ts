@@ -7,6 +7,9 @@ export const POOLER = 'a pooler must be in session mode, and the URL may have on
 
 export const TOO_FEW_PRIVILEGES = 'the role has too few privileges';
 
+/** In the message of a statement that came too late. */
+export const CALL_HAS_ENDED = 'animal_store.call_has_ended';
+
 /** What one failure means for the call, for others, and for the operator. */
 interface Meaning {
   /** Codes of the server, or their classes (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
@@ -38,6 +41,8 @@ const MEANINGS = {
   'read-only': { ...CLOSED, codes: ['25006'], repeated: 'after a pause' },
   // Serialization failure, deadlock.
   'rolled back': { ...ALONE, codes: ['40001', '40P01'], repeated: 'at once' },
+  // A network or a stopped server has held it back, or the clock of the server was set: a new connection learns it.
+  late: { ...CLOSED, repeated: 'at once' },
   // A time limit of the session.
   cancelled: { ...ALONE, codes: ['57014', '55P03'] },
   // Another row has its id, or a value for which an administrator has made a unique index.
@@ -87,7 +92,8 @@ export function kindOf(failure: unknown): Kind {
   // That of a new connection.
   if (DomainError.is(failure) && failure.cause instanceof AnotherDatabase) return 'another database';
   if (!(failure instanceof pg.DatabaseError)) return KINDS.get((failure as Error)?.message) ?? 'no response';
-  const { code = '', where } = failure;
+  const { code = '', where, message } = failure;
+  if (message.includes(CALL_HAS_ENDED)) return 'late';
   const kind = KINDS.get(code) ?? KINDS.get(code.slice(0, 2)) ?? 'other';
   // The context of an error is that of functions and of the statements in them
   // (https://www.postgresql.org/docs/current/protocol-error-fields.html). Ours is that of the tables' creation.

@@ -2,7 +2,7 @@ import type { Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Database } from './open.ts';
-import { LOGGED, type Statement, statement } from './statements.ts';
+import { IN_TIME, type Statement, statement, WAIT_FOR_STANDBYS } from './statements.ts';
 
 /** The first time that the server stores, 24 November 4714 BC, in milliseconds since the epoch. */
 const FIRST = -210_866_803_200_000;
@@ -28,13 +28,13 @@ const RECORD = `json_build_object('id', id, 'digest', digest, 'visiblePrefix', v
 export const KEY_STATEMENTS = {
   add: statement(`WITH added AS (
       INSERT INTO api_keys (id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at)
-      VALUES ($1, $2, $3, $4, ${['$5', '$6', '$7', '$8'].map(toTime)}) ON CONFLICT DO NOTHING
-    ) SELECT ${LOGGED}`),
+      SELECT $2, $3, $4, $5, ${['$6', '$7', '$8', '$9'].map(toTime)} WHERE ${IN_TIME} ON CONFLICT DO NOTHING
+    ) SELECT ${WAIT_FOR_STANDBYS}`),
   find: statement(`SELECT ${RECORD} FROM api_keys WHERE digest = $1`),
   list: statement(`SELECT to_json(ARRAY(SELECT ${RECORD} FROM api_keys WHERE id > $1 ORDER BY id LIMIT $2))`),
-  revoke: statement(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${toTime('$2')}) WHERE id = $1
+  revoke: statement(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${toTime('$3')}) WHERE id = $2 AND ${IN_TIME}
     RETURNING ${RECORD}`),
-  recordUse: statement(`UPDATE api_keys SET last_used_at = ${toTime('$2')} WHERE id = $1`),
+  recordUse: statement(`UPDATE api_keys SET last_used_at = ${toTime('$3')} WHERE id = $2 AND ${IN_TIME}`),
 } as const satisfies Record<string, Statement>;
 
 export const keys: Methods<ApiKeyRepository, Database> = {

@@ -13,12 +13,12 @@ import type { Pools } from './pools.ts';
 import {
   type Columns,
   type CombinedStatement,
-  givenMany,
-  givenOne,
-  LOGGED,
+  IN_TIME,
   lookup,
   resultsOf,
   statement,
+  WAIT_FOR_STANDBYS,
+  writeGiven,
 } from './statements.ts';
 
 /** How many items one statement has at most. A page has up to 101 pets: together up to 4 megabytes. */
@@ -45,6 +45,7 @@ export const NEW_PET: Columns<NewRow> = { name: 'text', categoryId: 'bigint', st
 export const COLUMNS = 'name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint';
 export const MEMBERS = 'name, "categoryId", status, holder, key, fingerprint';
 
+const GIVEN = writeGiven(NEW_PET);
 const INSERT = `INSERT INTO pets (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE`;
 export const UNLESS_REPEATED =
   'ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING';
@@ -60,11 +61,11 @@ export const PET_STATEMENTS = {
   /** Returns the id of each pet; null for one that was not inserted, because a pet has its idempotency key already. */
   create: {
     columns: NEW_PET,
-    one: statement(`${INSERT} SELECT nextval('pets_id_seq'), ${MEMBERS} FROM ${givenOne(NEW_PET)}
+    one: statement(`${INSERT} SELECT nextval('pets_id_seq'), ${MEMBERS} FROM ${GIVEN.one}
       ${UNLESS_REPEATED} RETURNING to_json(id)`),
     // The order of the keys prevents deadlocks of processes that repeat the same creations.
     many: statement(`WITH numbered AS MATERIALIZED (
-        SELECT nextval('pets_id_seq') AS id, number, given.* FROM ${givenMany(NEW_PET)}
+        SELECT nextval('pets_id_seq') AS id, number, given.* FROM ${GIVEN.many}
       ), created AS (
         ${INSERT} SELECT id, ${MEMBERS} FROM numbered ORDER BY holder, key, id ${UNLESS_REPEATED} RETURNING id
       )
@@ -75,7 +76,8 @@ export const PET_STATEMENTS = {
     KEY,
     `SELECT json_build_array(${PET}, idempotency_fingerprint = given.fingerprint) FROM pets
       WHERE idempotency_holder = given.holder AND idempotency_key = given.key`,
-    LOGGED,
+    writeGiven(KEY),
+    WAIT_FOR_STANDBYS,
   ),
   find: lookup({ id: 'bigint' }, `SELECT ${PET} FROM pets WHERE id = given.id`),
   list: page({}, 'id > given.after', 'id'),
@@ -90,7 +92,7 @@ export const PET_STATEMENTS = {
 
 /** Takes ids until as many are free as a batch needs, 10,000 at most. A role that may not set the sequence may do so. */
 const SKIP_TAKEN_IDS = statement(`SELECT id
-  FROM (SELECT nextval('pets_id_seq') AS id FROM generate_series(1, 10000)) AS next
+  FROM (SELECT nextval('pets_id_seq') AS id FROM generate_series(1, 10000) WHERE ${IN_TIME}) AS next
   WHERE (SELECT id FROM pets WHERE pets.id BETWEEN next.id AND next.id + ${PET_BATCH.maxItems} LIMIT 1) IS NULL LIMIT 1`);
 
 /** null: the idempotency key stands for another pet. */

@@ -3,9 +3,9 @@ import { BUDGET } from '@animal-store/adapter-kit';
 import { unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { createAbandoned } from './abandoned.ts';
-import { types } from './client.ts';
+import { Client, reset, types } from './client.ts';
 import { AnotherDatabase, meaningOf, toConnectionError } from './failures.ts';
-import { startSession } from './session.ts';
+import { limitStatements, type Session, SHORTEST_WRITE, startSession } from './session.ts';
 import type { Query, Statement } from './statements.ts';
 import type { ServerUrl } from './url.ts';
 
@@ -20,9 +20,11 @@ export const TIME_LIMITS = {
 /** How often a statement is tried that the server rolls back. */
 const MAX_TRIES = 10;
 
-/** Statements that may wait for a standby go to `write`. Both throw errors of the server and of the driver. */
+/** Both throw errors of the server and of the driver. */
 export interface Pools {
+  /** Runs a statement that nothing waits for and that changes nothing. */
   readonly read: Query;
+  /** Runs a statement that contains `IN_TIME`. */
   readonly write: Query;
 }
 
@@ -44,7 +46,7 @@ export function poolSizes(max = 5): { readonly read: number; readonly write: num
  * | event             | idle     | busy                                   | abandoned                       |
  * | ----------------- | -------- | -------------------------------------- | ------------------------------- |
  * | a statement       | → busy   | waits                                  | a write: see `createAbandoned`  |
- * | a response        |          | → idle or → closed: see `meaningOf`       | is ignored                      |
+ * | a response        |          | → idle or → closed: see `meaningOf`    | is ignored                      |
  * | no response       | → closed | a read: → closed, a write: → abandoned |                                 |
  * | the age of 60 s   | → closed | → closed with the response             |                                 |
  * | `end`             | → closed | → closed, with the response or without | → closed                        |
@@ -57,31 +59,65 @@ export async function openPools(
   sizes: ReturnType<typeof poolSizes>,
   database: Readonly<Record<'open' | 'check', (client: pg.ClientBase) => Promise<void>>>,
 ) {
-  /** The processes of connections on the server. */
-  const processIds = new WeakMap<pg.ClientBase, number>();
+  const sessions = new WeakMap<pg.ClientBase, Session>();
   /** Since pg 8.20 the pool waits for it (https://node-postgres.com/apis/pool). */
   async function onConnect(client: pg.ClientBase): Promise<void> {
-    processIds.set(client, await startSession(client));
+    sessions.set(client, await startSession(client));
     await database.open(client);
   }
   const readers = createPool({ ...config, onConnect, max: sizes.read });
   const writers = createPool({ ...config, onConnect, max: sizes.write });
 
-  const read = queryOn(readers, database.check, (client) => {
-    closeIdle(readers, writers);
-    client.release(true);
-  });
+  const read: Query = (statement, values, deadline) =>
+    repeated(deadline, () => run(readers, deadline, (client) => send(client, statement, values, deadline)));
+
   const abandoned = createAbandoned(read);
-  const writeOnce = queryOn(writers, database.check, async (client) => {
+
+  const write: Query = (statement, values, deadline) =>
+    repeated(deadline, async () => {
+      if (abandoned.size > 0) await abandoned.requireIdle(deadline);
+      return run(writers, deadline - SHORTEST_WRITE, async (client) => {
+        const session = sessions.get(client) as Session;
+        await limitStatements(client, session, deadline);
+        return send(client, statement, [session.toServerTime(deadline), ...values], deadline);
+      });
+    });
+
+  /**
+   * One attempt. Its failure decides what becomes of the connection: see `meaningOf`.
+   *
+   * @param latest When it begins at the latest.
+   */
+  async function run<R>(pool: pg.Pool, latest: number, work: (client: pg.PoolClient) => Promise<R>): Promise<R> {
+    const client = await connect(pool);
+    if (performance.now() > latest) {
+      client.release();
+      throw unavailable(new Error('no connection in time'));
+    }
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (failure) {
+      const { connection, pools } = meaningOf(failure);
+      if (connection === 'abandoned') await abandon(pool, client);
+      else {
+        const found = pools === 'checked' ? await database.check(client).catch((error: Error) => error) : undefined;
+        client.release(connection === 'closed' || found !== undefined);
+        if (found instanceof AnotherDatabase) throw found;
+      }
+      throw failure;
+    }
+  }
+
+  async function abandon(pool: pg.Pool, client: pg.PoolClient): Promise<void> {
+    reset(client);
+    if (pool === readers) client.release(true);
     // Before `closeIdle`: it asks the server on an idle connection, because there may be no time for opening one.
-    const added = abandoned.add(client, processIds.get(client));
+    const added = pool === writers && abandoned.add(client, sessions.get(client)?.processId);
     closeIdle(readers, writers);
     await added;
-  });
-  const write: Query = async (statement, values, deadline) => {
-    if (abandoned.exist()) await abandoned.closeUnlessBusy();
-    return writeOnce(statement, values, deadline);
-  };
+  }
 
   // Pools whose first connection fails hold nothing.
   (await repeated(performance.now() + BUDGET.call, () => connect(readers))).release();
@@ -98,7 +134,7 @@ export async function openPools(
 function createPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
     ...config,
-    types,
+    ...{ Client, types },
     fallback_application_name: 'animal-store',
     connectionTimeoutMillis: BUDGET.connect,
     query_timeout: BUDGET.driver,
@@ -113,40 +149,17 @@ function createPool(config: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-/**
- * Runs statements on connections of a pool. A failure decides what becomes of the connection and the statement: see `meaningOf`.
- *
- * @param check Throws AnotherDatabase if a statement has failed because of that.
- * @param onNoResponse Takes the connection. Its error, if any, replaces that of the statement.
- */
-function queryOn(
-  pool: pg.Pool,
-  check: (client: pg.PoolClient) => Promise<void>,
-  onNoResponse: (client: pg.PoolClient) => unknown,
-): Query {
-  async function run(statement: Statement, values: readonly unknown[], deadline: number) {
-    const client = await connect(pool);
-    if (performance.now() > deadline) {
-      client.release();
-      throw unavailable(new Error('no connection in time'));
-    }
-    try {
-      const { rows } = await client.query({ ...statement, values: values as unknown[], rowMode: 'array' });
-      client.release();
-      return rows[0]?.[0] ?? null;
-    } catch (failure) {
-      const { connection, pools } = meaningOf(failure);
-      const found = pools === 'checked' ? await check(client).catch((error: Error) => error) : undefined;
-      if (connection === 'abandoned') await onNoResponse(client);
-      else client.release(connection === 'closed' || found !== undefined);
-      throw found instanceof AnotherDatabase ? found : failure;
-    }
-  }
-  return (statement, values, deadline) => repeated(deadline, () => run(statement, values, deadline));
-}
-
 const connect = (pool: pg.Pool): Promise<pg.PoolClient> =>
   pool.connect().catch((failure) => Promise.reject(toConnectionError(failure)));
+
+/** Sends a statement, whose caller waits until the deadline. */
+async function send(client: pg.PoolClient, statement: Statement, values: readonly unknown[], deadline: number) {
+  const left = Math.max(1, deadline - performance.now());
+  const query_timeout = Math.min(statement.query_timeout ?? BUDGET.driver, left);
+  const query = { ...statement, values: values as unknown[], rowMode: 'array' as const, query_timeout };
+  const { rows } = await client.query(query);
+  return rows[0]?.[0] ?? null;
+}
 
 /** Tries again if that may help: see `meaningOf`. */
 async function repeated<T>(deadline: number, attempt: () => Promise<T>): Promise<T> {
@@ -167,10 +180,10 @@ async function repeated<T>(deadline: number, attempt: () => Promise<T>): Promise
 function closeIdle(...pools: pg.Pool[]): void {
   for (const pool of pools) {
     for (let count = pool.idleCount - pool.waitingCount; count > 0; count -= 1) {
-      pool.connect().then(
+      connect(pool).then(
         (client) => {
-          // `release(true)` sends Terminate and waits for it. A query in flight makes the driver destroy the socket instead.
-          client.query('').catch(() => {});
+          // `release(true)` alone sends Terminate and waits for it.
+          reset(client);
           client.release(true);
         },
         () => {},

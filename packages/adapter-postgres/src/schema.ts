@@ -3,7 +3,7 @@ import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import { AnotherDatabase, meaningOf, TOO_FEW_PRIVILEGES } from './failures.ts';
 import type { Pools } from './pools.ts';
-import { statement } from './statements.ts';
+import { IN_TIME, statement } from './statements.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
 const FORMAT = 1;
@@ -128,7 +128,7 @@ const STATE = stateWith(
 );
 
 /** A read-only server rejects it, its commit waits for synchronous standbys, and processes don't wait for each other. */
-const LOCK_STATE = statement(`${STATE} FOR KEY SHARE`);
+const LOCK_STATE = statement(`${STATE} AND ${IN_TIME} FOR KEY SHARE`);
 
 /** Lines about missing tables and columns, for the OIDs of the known tables; null if none is missing. */
 const MISSING = statement(`SELECT string_agg(DISTINCT

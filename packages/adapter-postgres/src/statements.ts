@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { CALL_HAS_ENDED } from './failures.ts';
 
 /** A statement. Its result is the first column of its first row; null if it has no row. */
 export interface Statement {
@@ -24,7 +25,14 @@ export function statement(text: string): Statement {
  * A column of statements that may change no row: a record in the log of the server. Without one their commit would not wait
  * for synchronous standbys, and acknowledge rows that only this server has, such as those of a crash before they confirmed.
  */
-export const LOGGED = "pg_logical_emit_message(true, 'animal_store', '')";
+export const WAIT_FOR_STANDBYS = "pg_logical_emit_message(true, 'animal_store', '')";
+
+/**
+ * A condition of each statement of `write`, whose $1 is the deadline of its call on the clock of the server. It throws if a network
+ * or a stopped server has held the statement back: its caller does not expect it any more. The name is that of no setting.
+ */
+export const IN_TIME = `CASE WHEN clock_timestamp() < to_timestamp($1) THEN true
+  ELSE current_setting('${CALL_HAS_ENDED}') IS NULL END`;
 
 /** The members of a record, all that `R` has, with their types in SQL. */
 export type Columns<R = Record<string, unknown>> = Readonly<Record<keyof R & string, string>>;
@@ -32,30 +40,45 @@ export type Columns<R = Record<string, unknown>> = Readonly<Record<keyof R & str
 /** A statement for calls that were combined, each of which gives it a record. The form for one takes 30 µs less. */
 export interface CombinedStatement {
   readonly columns: Columns;
-  /** For the record of the values $1, $2 … Its result is that of the record. */
+  /** Its values are those of the record. Its result is that of the record. */
   readonly one: Statement;
-  /** For the records of the JSON array $1. Its result is an array with that of each record, in their order. */
+  /** Its value is a JSON array of records. Its result is an array with that of each record, in their order. */
   readonly many: Statement;
 }
 
-/** The relation `given` in statements for one record. */
-export const givenOne = (columns: Columns): string =>
-  `(SELECT ${Object.entries(columns).map(([name, type], index) => `$${index + 1}::${type} AS "${name}"`)}) AS given`;
+/** The relation `given` in a statement for one record, and in one for many, which has `number`, too. */
+interface Given {
+  readonly one: string;
+  /** It costs less than jsonb_to_recordset. */
+  readonly many: string;
+}
 
-/** The relation `given`, and `number`, in statements for many records. It costs less than jsonb_to_recordset. */
-export const givenMany = (columns: Columns): string =>
-  `jsonb_array_elements($1) WITH ORDINALITY AS items (item, number), LATERAL
-  (SELECT ${Object.entries(columns).map(([name, type]) => `(item ->> '${name}')::${type} AS "${name}"`)}) AS given`;
+function given(columns: Columns, first: number, condition = ''): Given {
+  const entries = Object.entries(columns);
+  return {
+    one: `(SELECT ${entries.map(([name, type], index) => `$${index + first}::${type} AS "${name}"`)} ${condition}) AS given`,
+    many: `jsonb_array_elements($${first}) WITH ORDINALITY AS items (item, number), LATERAL
+      (SELECT ${entries.map(([name, type]) => `(item ->> '${name}')::${type} AS "${name}"`)} ${condition}) AS given`,
+  };
+}
+
+const readGiven = (columns: Columns): Given => given(columns, 1);
+export const writeGiven = (columns: Columns): Given => given(columns, 2, `WHERE ${IN_TIME}`);
 
 /**
  * Looks up a value for each record, such as `SELECT … WHERE id = given.id`.
  *
  * @param more Further columns. Nobody reads them.
  */
-export const lookup = (columns: Columns, value: string, ...more: readonly string[]): CombinedStatement => ({
+export const lookup = (
+  columns: Columns,
+  value: string,
+  { one, many }: Given = readGiven(columns),
+  ...more: readonly string[]
+): CombinedStatement => ({
   columns,
-  one: statement(`SELECT ${[`(${value})`, ...more]} FROM ${givenOne(columns)}`),
-  many: statement(`SELECT ${[`json_agg((${value}) ORDER BY number)`, ...more]} FROM ${givenMany(columns)}`),
+  one: statement(`SELECT ${[`(${value})`, ...more]} FROM ${one}`),
+  many: statement(`SELECT ${[`json_agg((${value}) ORDER BY number)`, ...more]} FROM ${many}`),
 });
 
 /** Runs a statement for one record or more. Returns their results, in their order. */
