@@ -149,7 +149,6 @@ function readPem(name: string, file: string | undefined): string | undefined {
     return text;
   } catch (error) {
     const [, reason = 'it is no PEM file'] = getSystemErrorMap().get((error as NodeJS.ErrnoException).errno ?? 0) ?? [];
-    // Its disk may be mounted later.
     throw wrong(`the file of ${name} in URL cannot be read: ${reason}`);
   }
 }
