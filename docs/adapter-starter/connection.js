@@ -5,8 +5,11 @@ import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 export async function connect({ url, password }, method, limits) {
   async function request(method, timeout, body) {
     const headers = { authorization: `Bearer ${password}` };
-    const signal = AbortSignal.timeout(timeout);
+    const controller = new AbortController();
+    // AbortSignal.timeout has a timer that goes on after the response, and after the storage is closed.
+    const timer = setTimeout(() => controller.abort(), timeout);
     try {
+      const { signal } = controller;
       const response = await fetch(url, { method, headers, body: JSON.stringify(body), signal });
       if (response.ok) return await response.json();
       await response.body?.cancel();
@@ -14,6 +17,8 @@ export async function connect({ url, password }, method, limits) {
     } catch (failure) {
       // All failures of requests: fetch throws a TypeError if there is no network, which is no defect.
       throw unavailable(failure);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { Work } from './limits.ts';
 import { timeLeft } from './time-left.ts';
 
-test('timeLeft is a whole number that AbortSignal.timeout accepts, until the deadline is over, or nobody waits', () => {
+test('timeLeft is a whole number that timers accept, until the deadline is over, or nobody waits', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const call = new Work(performance.now() + 2_200.5);
