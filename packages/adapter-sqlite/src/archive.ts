@@ -24,7 +24,7 @@ export const archive: Methods<PetArchive, File> = {
       ...pets.map(({ id, name, categoryId, status = null, createdAt, idempotency }): Statement => {
         const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
         const ofKey = { idempotencyHolder: holder, idempotencyKey: key, idempotencyFingerprint: fingerprint };
-        return [ARCHIVE_SQL.restore, ...STORED_PET.valuesOf({ id, name, categoryId, status, createdAt, ...ofKey })];
+        return STORED_PET.statementOf(ARCHIVE_SQL.restore, { id, name, categoryId, status, createdAt, ...ofKey });
       }),
     );
   },

@@ -18,18 +18,15 @@ export const PET_SQL = {
 /** Creates a pet and rolls back: it changes every table and index that a creation changes. No client's key has a space. */
 export const TRY_CREATING: readonly Statement[] = [
   ['SAVEPOINT attempt'],
-  [
-    INSERT,
-    ...NEW_PET.valuesOf({
-      name: 'Rex',
-      categoryId: 0n,
-      status: 'available',
-      createdAt: 0,
-      idempotencyHolder: '',
-      idempotencyKey: ' ',
-      idempotencyFingerprint: '',
-    }),
-  ],
+  NEW_PET.statementOf(INSERT, {
+    name: 'Rex',
+    categoryId: 0n,
+    status: 'available',
+    createdAt: 0,
+    idempotencyHolder: '',
+    idempotencyKey: ' ',
+    idempotencyFingerprint: '',
+  }),
   ['ROLLBACK TO attempt'],
   ['RELEASE attempt'],
 ];
@@ -37,13 +34,17 @@ export const TRY_CREATING: readonly Statement[] = [
 export const pets: Methods<PetRepository, File> = {
   async add(call, { name, categoryId, status = null }, idempotency) {
     const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
-    const ofKey = { idempotencyHolder: holder, idempotencyKey: key, idempotencyFingerprint: fingerprint };
     // The query comes first: an insertion that violates the unique index would use up an id.
     const query: Statement[] = key === null ? [] : [[PET_SQL.findCreated, holder, key]];
-    const insertion: Statement = [
-      PET_SQL.create,
-      ...NEW_PET.valuesOf({ name, categoryId, status, createdAt: Date.now(), ...ofKey }),
-    ];
+    const insertion = NEW_PET.statementOf(PET_SQL.create, {
+      name,
+      categoryId,
+      status,
+      createdAt: Date.now(),
+      idempotencyHolder: holder,
+      idempotencyKey: key,
+      idempotencyFingerprint: fingerprint,
+    });
     const [[id, earlier] = []] = (await write(call, ...query, insertion)) as [[bigint, string?]?];
     const created = earlier === undefined;
     // An equal fingerprint means an equal pet.

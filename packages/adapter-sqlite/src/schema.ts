@@ -65,8 +65,12 @@ function partsOf<Member extends string>(columns: Columns<Member>) {
     declarations: members.map((member) => `${columns[member].column} ${columns[member].type}`).join(',\n    '),
     /** The position of each member in a row. */
     at: Object.fromEntries(members.map((member, index) => [member, index])) as Readonly<Record<Member, number>>,
-    /** The values of a row, for the parameters. */
-    valuesOf: (row: Readonly<Record<Member, SQLInputValue>>) => members.map((member) => row[member]),
+    /** A statement whose parameters are the values of a row. */
+    statementOf(sql: string, row: Readonly<Record<Member, SQLInputValue>>): Statement {
+      const statement: [string, ...SQLInputValue[]] = [sql];
+      for (const member of members) statement.push(row[member]);
+      return statement;
+    },
   };
 }
 
