@@ -1,14 +1,16 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
+import { NEW_ROW } from './columns.ts';
 import { fromTime, toTime } from './keys.ts';
 import type { Database } from './open.ts';
-import { COLUMNS, MEMBERS, NEW_PET, PET, type PetRow, petOf, UNLESS_REPEATED } from './pets.ts';
+import { COLUMNS, MEMBER_TYPES, MEMBERS, PET, type PetRow, petOf, UNLESS_REPEATED } from './pets.ts';
 import { IN_TIME, jsonOf, type Statement, statement, writeGiven } from './statements.ts';
 
 export const ARCHIVE_STATEMENTS = {
   read: statement(`SELECT to_json(ARRAY(
-    SELECT json_build_array(${PET}, ${fromTime('created_at')}, CASE WHEN idempotency_key IS NOT NULL THEN
-      json_build_object('holder', idempotency_holder, 'key', idempotency_key, 'fingerprint', idempotency_fingerprint) END)
+    SELECT json_build_array(${PET}, ${fromTime('created_at')}, CASE WHEN ${NEW_ROW.key.column} IS NOT NULL THEN
+      json_build_object('holder', ${NEW_ROW.holder.column}, 'key', ${NEW_ROW.key.column},
+        'fingerprint', ${NEW_ROW.fingerprint.column}) END)
     FROM pets WHERE id > $1 ORDER BY id LIMIT $2))`),
   // A sequence has a first value before it has assigned one.
   lastId: statement('SELECT (CASE WHEN is_called THEN last_value ELSE 0 END)::text FROM pets_id_seq'),
@@ -16,7 +18,7 @@ export const ARCHIVE_STATEMENTS = {
   restore: statement(`WITH restored AS (
       INSERT INTO pets (id, ${COLUMNS}, created_at) OVERRIDING SYSTEM VALUE
       SELECT id, ${MEMBERS}, ${toTime('"createdAt"')}
-      FROM ${writeGiven({ id: 'bigint', ...NEW_PET, createdAt: 'bigint' }).many}
+      FROM ${writeGiven({ id: 'bigint', ...MEMBER_TYPES, createdAt: 'bigint' }).many}
       WHERE NOT EXISTS (SELECT FROM pets WHERE pets.id = given.id)
       ORDER BY number ${UNLESS_REPEATED}
     )

@@ -1,6 +1,7 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
+import { API_KEY, columnsOf } from './columns.ts';
 import type { Database } from './open.ts';
 import { IN_TIME, type Statement, statement, WAIT_FOR_STANDBYS } from './statements.ts';
 
@@ -21,14 +22,18 @@ export const fromTime = (column: string) =>
   `CASE WHEN ${column} IS NOT NULL THEN
     greatest(-864e13, least(864e13, round(extract(epoch FROM ${column}) * 1000)))::bigint END`;
 
-const RECORD = `json_build_object('id', id, 'digest', digest, 'visiblePrefix', visible_prefix, 'holder', holder,
-  'createdAt', ${fromTime('created_at')}, 'expiresAt', ${fromTime('expires_at')},
-  'revokedAt', ${fromTime('revoked_at')}, 'lastUsedAt', ${fromTime('last_used_at')})`;
+const MEMBERS = Object.keys(API_KEY) as readonly (keyof ApiKey)[];
+const ENTRIES = Object.values(API_KEY);
+
+const RECORD = `json_build_object(${ENTRIES.map(
+  ({ column, isTime }, index) => `'${MEMBERS[index]}', ${isTime ? fromTime(column) : column}`,
+)})`;
 
 export const KEY_STATEMENTS = {
   add: statement(`WITH added AS (
-      INSERT INTO api_keys (id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at)
-      SELECT $2, $3, $4, $5, ${['$6', '$7', '$8', '$9'].map(toTime)} WHERE ${IN_TIME} ON CONFLICT DO NOTHING
+      INSERT INTO api_keys (${columnsOf(API_KEY)})
+      SELECT ${ENTRIES.map(({ isTime }, index) => (isTime ? toTime(`$${index + 2}`) : `$${index + 2}`))}
+      WHERE ${IN_TIME} ON CONFLICT DO NOTHING
     ) SELECT ${WAIT_FOR_STANDBYS}`),
   find: statement(`SELECT ${RECORD} FROM api_keys WHERE digest = $1`),
   list: statement(`SELECT to_json(ARRAY(SELECT ${RECORD} FROM api_keys WHERE id > $1 ORDER BY id LIMIT $2))`),
@@ -38,11 +43,8 @@ export const KEY_STATEMENTS = {
 } as const satisfies Record<string, Statement>;
 
 export const keys: Methods<ApiKeyRepository, Database> = {
-  async add(
-    { connection, deadline },
-    { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt },
-  ) {
-    const values = [id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt];
+  async add({ connection, deadline }, record) {
+    const values = MEMBERS.map((name) => record[name]);
     await connection.write(KEY_STATEMENTS.add, values, deadline);
   },
 

@@ -2,12 +2,12 @@ import { createBatches, type Limits, type Methods, readPages } from '@animal-sto
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
 import {
   type Creation,
-  type Idempotency,
   type PetRepository,
   type PetSelection,
   type SelectionBy,
   unavailable,
 } from '@animal-store/domain/ports';
+import { columnsOf, NEW_ROW, type NewRow } from './columns.ts';
 import { kindOf, meaningOf } from './failures.ts';
 import type { Pools } from './pools.ts';
 import {
@@ -17,6 +17,7 @@ import {
   lookup,
   resultsOf,
   statement,
+  typesOf,
   WAIT_FOR_STANDBYS,
   writeGiven,
 } from './statements.ts';
@@ -25,8 +26,16 @@ import {
 const PET_BATCH = { maxItems: 500 };
 const PAGE_BATCH = { maxItems: 50 };
 
+/** The columns of a new pet, and its members in the relation `given`, in the same order. */
+export const COLUMNS = columnsOf(NEW_ROW);
+export const MEMBERS = Object.keys(NEW_ROW).map((member) => `"${member}"`);
+export const MEMBER_TYPES: Columns<NewRow> = typesOf(NEW_ROW);
+
+const { holder, key, fingerprint } = NEW_ROW;
+const KEY = typesOf({ holder, key, fingerprint });
+
 /** A pet in JSON, in which a number of 64 bits is a text. */
-export const PET = 'json_build_array(id, name, category_id::text, status)';
+export const PET = `json_build_array(id, ${NEW_ROW.name.column}, ${NEW_ROW.categoryId.column}::text, ${NEW_ROW.status.column})`;
 
 export type PetRow = readonly [id: number, name: string, categoryId: string, status: PetStatus | null];
 
@@ -35,20 +44,9 @@ export function petOf([id, name, categoryId, status]: PetRow): Pet {
   return status === null ? pet : { ...pet, status };
 }
 
-/** A new pet with its idempotency key. */
-type NewRow = NewPet & Partial<Idempotency>;
-
-const KEY = { holder: 'text', key: 'text', fingerprint: 'text' };
-export const NEW_PET: Columns<NewRow> = { name: 'text', categoryId: 'bigint', status: 'text', ...KEY };
-
-/** The columns and the members of a new pet, in the same order. */
-export const COLUMNS = 'name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint';
-export const MEMBERS = 'name, "categoryId", status, holder, key, fingerprint';
-
-const GIVEN = writeGiven(NEW_PET);
+const GIVEN = writeGiven(MEMBER_TYPES);
 const INSERT = `INSERT INTO pets (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE`;
-export const UNLESS_REPEATED =
-  'ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING';
+export const UNLESS_REPEATED = `ON CONFLICT (${[holder.column, key.column]}) WHERE ${key.column} IS NOT NULL DO NOTHING`;
 
 /** A page as one value: the driver decodes one. */
 const page = (columns: Columns, condition: string, order: string) =>
@@ -60,7 +58,7 @@ const page = (columns: Columns, condition: string, order: string) =>
 export const PET_STATEMENTS = {
   /** Returns the id of each pet; null for one that was not inserted, because a pet has its idempotency key already. */
   create: {
-    columns: NEW_PET,
+    columns: MEMBER_TYPES,
     one: statement(`${INSERT} SELECT nextval('pets_id_seq'), ${MEMBERS} FROM ${GIVEN.one}
       ${UNLESS_REPEATED} RETURNING to_json(id)`),
     // The order of the keys prevents deadlocks of processes that repeat the same creations.
@@ -74,8 +72,8 @@ export const PET_STATEMENTS = {
   /** Returns the pet that has an idempotency key, and whether it was created with the same fingerprint. */
   findEarlier: lookup(
     KEY,
-    `SELECT json_build_array(${PET}, idempotency_fingerprint = given.fingerprint) FROM pets
-      WHERE idempotency_holder = given.holder AND idempotency_key = given.key`,
+    `SELECT json_build_array(${PET}, ${fingerprint.column} = given.fingerprint) FROM pets
+      WHERE ${holder.column} = given.holder AND ${key.column} = given.key`,
     writeGiven(KEY),
     WAIT_FOR_STANDBYS,
   ),

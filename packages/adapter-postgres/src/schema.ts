@@ -1,12 +1,13 @@
 import { BUDGET, otherDatabase } from '@animal-store/adapter-kit';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
+import { API_KEY, columnsOf, NEW_ROW } from './columns.ts';
 import { AnotherDatabase, meaningOf, TOO_FEW_PRIVILEGES } from './failures.ts';
 import type { Pools } from './pools.ts';
 import { IN_TIME, statement } from './statements.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
-const FORMAT = 1;
+export const FORMAT = 1;
 
 /**
  * Does nothing if the tables exist. If several processes find a new database, one creates them. The collation "C" compares
@@ -90,9 +91,9 @@ const INDEXES = '{pets_pkey,pets_by_status,pets_by_idempotency_key,api_keys_pkey
 
 /** The columns that the statements need. */
 const TABLES = {
-  pets: 'id, name, category_id, status, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint',
-  api_keys: 'id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at',
-  animal_store: 'only_row, format, created_at',
+  pets: ['id', ...columnsOf(NEW_ROW), 'created_at'].join(),
+  api_keys: columnsOf(API_KEY).join(),
+  animal_store: 'only_row,format,created_at',
 };
 
 /** The database to which the connections of this process lead. */
@@ -134,8 +135,8 @@ const LOCK_STATE = statement(`${STATE} AND ${IN_TIME} FOR KEY SHARE`);
 const MISSING = statement(`SELECT string_agg(DISTINCT
     CASE WHEN to_regclass(expected.name) IS NOT NULL THEN 'the column ' || member || ' of ' || expected.name || ' is missing'
       ELSE 'the table ' || expected.name || coalesce(' is now ' || now.name, ' is missing') END
-    || ': undo the change' || CASE WHEN to_regclass(expected.name) IS NULL AND now.name IS NULL THEN ', or restore a backup' ELSE ''
-    END, '; ')
+    || ': undo the change'
+    || CASE WHEN to_regclass(expected.name) IS NULL AND now.name IS NULL THEN ', or restore a backup' ELSE '' END, '; ')
   FROM (VALUES ${Object.entries(TABLES).map(([name, columns]) => `('${name}', '{${columns}}'::name[])`)})
       AS expected (name, columns)
     CROSS JOIN unnest(columns) AS member

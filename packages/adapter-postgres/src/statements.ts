@@ -28,14 +28,18 @@ export function statement(text: string): Statement {
 export const WAIT_FOR_STANDBYS = "pg_logical_emit_message(true, 'animal_store', '')";
 
 /**
- * A condition of each statement of `write`, whose $1 is the deadline of its call on the clock of the server. It throws if a network
- * or a stopped server has held the statement back: its caller does not expect it any more. The name is that of no setting.
+ * A condition of each statement of `write`, whose $1 is the deadline of its call on the clock of the server. It throws if a
+ * network or a stopped server has held the statement back: its caller does not expect it any more. No setting has its name.
  */
 export const IN_TIME = `CASE WHEN clock_timestamp() < to_timestamp($1) THEN true
   ELSE current_setting('${CALL_HAS_ENDED}') IS NULL END`;
 
 /** The members of a record, all that `R` has, with their types in SQL. */
 export type Columns<R = Record<string, unknown>> = Readonly<Record<keyof R & string, string>>;
+
+/** The types of members, of which more is known. */
+export const typesOf = <M extends Readonly<Record<string, { readonly type: string }>>>(members: M): Columns<M> =>
+  Object.fromEntries(Object.entries(members).map(([name, { type }]) => [name, type])) as Columns<M>;
 
 /** A statement for calls that were combined, each of which gives it a record. The form for one takes 30 µs less. */
 export interface CombinedStatement {

@@ -14,6 +14,7 @@ import {
 } from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { TIME_LIMITS } from '../src/pools.ts';
+import { FORMAT } from '../src/schema.ts';
 import { asOwner, asRole, connect, freshStorage, lineOf, newDatabase, openStorage } from './fixtures.ts';
 
 const unavailable = { code: 'storage_unavailable' };
@@ -198,9 +199,9 @@ describeWithPostgres('a change by an administrator', () => {
     onTestFinished(() => void Object.assign(TIME_LIMITS, { lifetime }));
     TIME_LIMITS.lifetime = 500;
     const { pets, url } = await freshStorage();
-    await sql('UPDATE animal_store SET format = 2', url);
+    await sql(`UPDATE animal_store SET format = ${FORMAT + 1}`, url);
     const line = () => lineOf(() => added(pets));
-    await expect.poll(line, { timeout: 10_000 }).toMatch(/^the database has format 2, /);
+    await expect.poll(line, { timeout: 10_000 }).toMatch(new RegExp(`^the database has format ${FORMAT + 1}, `));
   });
 });
 

@@ -307,7 +307,8 @@ describeWithPostgres('the pool', () => {
       const { createPostgresStorage } = await import(${module});
       const { keys, ready, close } = createPostgresStorage({ url: '${url}' });
       ${UNTIL_READY}
-      await Promise.all([keys.list({ after: '', limit: 20 }), keys.list({ after: '', limit: 20 }), keys.revoke('0'.repeat(16), 1)]);
+      const list = () => keys.list({ after: '', limit: 20 });
+      await Promise.all([list(), list(), keys.revoke('0'.repeat(16), 1)]);
       process.kill(${proxy.pid}, 'SIGSTOP');
       await ready().catch(() => {});
       // Meanwhile the idle connections are closed.

@@ -2,14 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { added, apiKey, idempotencyOf } from '@animal-store/adapter-contract';
 import { describeWithPostgres, freshDatabase, schemaOf, sql } from '@animal-store/test-servers/postgres';
 import { expect, test } from 'vitest';
+import { FORMAT } from '../src/schema.ts';
 import { closeConnections, freshStorage, lineOf, openStorage, untilReady } from './fixtures.ts';
 
 // Written by pg_dump of the version that introduced the format: it never changes.
-const FORMAT_1 = await readFile(new URL('fixtures/format-1.sql', import.meta.url), 'utf8');
+const FIXTURE = await readFile(new URL(`fixtures/format-${FORMAT}.sql`, import.meta.url), 'utf8');
 
 async function restored(): Promise<string> {
   const url = freshDatabase();
-  await sql(FORMAT_1.replaceAll('zoo.', `${schemaOf(url)}.`), url);
+  await sql(FIXTURE.replaceAll('zoo.', `${schemaOf(url)}.`), url);
   return url;
 }
 
@@ -35,11 +36,11 @@ const oldKey = (digit: string, createdAt: number) =>
   apiKey({ id: digit.repeat(16), digest: digit.repeat(64), createdAt });
 
 describeWithPostgres('the stored format', () => {
-  test('is format 1 in a new database, which is created once by processes that start together', async () => {
+  test('is the current one in a new database, which is created once by processes that start together', async () => {
     const url = freshDatabase();
     await Promise.all(Array.from({ length: 8 }, () => untilReady(openStorage(url).ready)));
     expect(await shapeOf(url)).toEqual(await shapeOf(await restored()));
-    expect(await sql('SELECT format FROM animal_store', url)).toEqual([{ format: 1 }]);
+    expect(await sql('SELECT format FROM animal_store', url)).toEqual([{ format: FORMAT }]);
   });
 
   test('is not created beside tables of another program', async () => {
@@ -50,7 +51,7 @@ describeWithPostgres('the stored format', () => {
     );
   });
 
-  test('can be 1: old data is unchanged, and new data can be added', async () => {
+  test('is that of its fixture: old data is unchanged, and new data can be added', async () => {
     const { pets, keys, archive } = openStorage(await restored());
     const old = [
       [{ name: 'Rex', categoryId: 1n, status: 'sold' }, 186, { holder: 'the zoo', key: 'k\\0' }],
