@@ -7,7 +7,7 @@ export interface RequestRecord {
   /** The X-Request-Id of the request if it is well-formed, otherwise a new UUID; returned with the response. */
   readonly id: string;
   readonly method: string;
-  /** The path of the route with the names of its parameters, or one of the constants below: few values, whatever a client sends. */
+  /** The path of the route with the names of its parameters, or a constant below: one of few, whatever a client sends. */
   route: string;
   /** The trace id of the request's traceparent (W3C Trace Context, level 2), or null. */
   readonly traceId: string | null;

@@ -96,7 +96,7 @@ export const HEADERS: Objects = {
   ),
 };
 
-/** The header fields of a holder's quota, which every response to a valid key may have. The document lists them where clients look. */
+/** The fields of a holder's quota. Every response to a valid key may have them; the document has them where clients look. */
 const QUOTA = { RateLimit: ref('headers', 'RateLimit'), 'RateLimit-Policy': ref('headers', 'RateLimitPolicy') };
 
 /** The response of a status with the header fields of every response, besides its own. */
