@@ -15,7 +15,7 @@ export const KEY_SQL = {
 
 export const keys: Methods<ApiKeyRepository, File> = {
   async add(call, key) {
-    await write(call, KEY.statementOf(KEY_SQL.add, { ...key }));
+    await write(call, KEY.statementOf(KEY_SQL.add, key));
   },
 
   find: async (call, digest) => (await read(call, keysOf, KEY_SQL.find, digest))[0] ?? null,
