@@ -3,12 +3,10 @@ import { BUDGET } from '@animal-store/adapter-kit';
 import { PET_STATUSES, type PetStatus } from '@animal-store/domain';
 import { ALL_PETS, type Storage } from '@animal-store/domain/ports';
 import { describeWithMongo } from '@animal-store/test-servers/mongodb';
-import { MongoClient, Timestamp } from 'mongodb';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { Timestamp } from 'mongodb';
+import { describe, expect, test } from 'vitest';
 import type { PetDocument } from '../src/documents.ts';
-import { createMongoStorage } from '../src/index.ts';
 import { freshStorage, isReady, openStorage, profiled, times } from './fixtures.ts';
-import { freshPlace } from './fresh-place.ts';
 
 const create = { holder: 'the zoo', key: 'k7', fingerprint: 'f7' };
 
@@ -158,22 +156,5 @@ describeWithMongo('many creations at once', () => {
       expect(planSummary).toMatch(/^(?:(?:, )?IXSCAN \{ idempotency.holder: 1, idempotency.key: 1 \})+$/);
       expect(docsExamined).toBeLessThanOrEqual(500);
     }
-  });
-});
-
-describeWithMongo('a hundred additions or uses of API keys at once', () => {
-  test('take one write, and each use is that of its own key', async () => {
-    const client = new MongoClient(freshPlace(), { monitorCommands: true });
-    onTestFinished(() => client.close());
-    const { keys } = await isReady(createMongoStorage({ client, database: client.options.dbName }));
-    const commands: string[] = [];
-    client.on('commandStarted', ({ commandName }) => commands.push(commandName));
-    const records = times(100, () => apiKey());
-    await Promise.all(records.map((record) => keys.add(record)));
-    await Promise.all(records.map(({ id }, index) => keys.recordUse(id, index)));
-    expect(commands.filter((name) => name === 'insert' || name === 'update')).toEqual(['insert', 'update']);
-    const found = new Map((await keys.list({ after: '', limit: 101 })).map((record) => [record.id, record]));
-    for (const [index, record] of records.entries())
-      expect(found.get(record.id)).toEqual({ ...record, lastUsedAt: index });
   });
 });
