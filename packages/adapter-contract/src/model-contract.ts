@@ -1,13 +1,16 @@
 import * as fc from 'fast-check';
 import { test } from 'vitest';
-import { beginSequence, type Restored, type Sequence } from './model-sequence.ts';
+import { beginSequence, type Method, type Restored, type Sequence } from './model-sequence.ts';
 import { type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
 /** Of the sequences: another one makes others. */
 const SEED = 63;
-const SEQUENCES = 18;
+const SEQUENCES = 20;
 const MAX_STEPS = 80;
+
+/** Calls at once: more than a pool has connections. */
+const MANY = 20;
 
 /** After so many calls no shorter sequence is looked for. */
 const MAX_CALLS = 6_000;
@@ -35,7 +38,7 @@ const WEIGHTS = {
   'keys.list': 2,
   'keys.recordUse': 2,
   'keys.revoke': 1,
-} satisfies Record<keyof Sequence['calls'], number>;
+} satisfies Record<Method, number>;
 
 /** The calls of the ports, by storages, and what operators and networks do meanwhile. */
 function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
@@ -129,7 +132,7 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
 
   const ways: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
     {
-      weight: 80,
+      weight: 60,
       arbitrary: one.map((planned) => (sequence) => sequence.run(lanesOf(sequence, planned))),
     },
     {
@@ -154,6 +157,48 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
       ),
     },
   ];
+  const near = (port: RegExp) => fc.tuple(callOf(port), callOf(port));
+  // More calls of one kind than a pool has connections, and one of another kind, about the same.
+  ways.push({
+    weight: 8,
+    arbitrary: fc
+      .tuple(fc.oneof(near(/pets|archive/), near(/keys/)), fc.boolean())
+      .map(([[one, other], isSpread]) => async (sequence) => {
+        const twenty = Array.from({ length: MANY }, (_, number) => [
+          { ...one, variant: number % 2, actor: isSpread ? number % 4 : one.actor },
+        ]);
+        await sequence.run(lanesOf(sequence, [...twenty, [{ ...other, index: one.index }]]));
+      }),
+  });
+  const whole = call.map((planned): Planned => ({ ...planned, name: 'pets.list', index: 4, limit: 101 }));
+  const addTo = (page: Planned): Planned => ({ ...page, name: 'pets.add' });
+  // More pets than a page has.
+  ways.push({
+    weight: 2,
+    arbitrary: whole.map((page) => async (sequence) => {
+      const many = Array.from({ length: 30 }, () => addTo(page));
+      await sequence.run(lanesOf(sequence, [many, many, many, many]));
+      await sequence.run(lanesOf(sequence, [[page, { ...page, name: 'archive.read' }]]));
+    }),
+  });
+  // An id with more digits than those before.
+  ways.push({
+    weight: 1,
+    arbitrary: fc.tuple(whole, fc.constantFrom(10n ** 9n, 10n ** 12n)).map(([page, gap]) => async (sequence) => {
+      await sequence.run(lanesOf(sequence, [[addTo(page)]]));
+      await sequence.skipIds(sequence.actorAt(page.actor % 3), gap);
+      await sequence.run(lanesOf(sequence, [[addTo(page), page]]));
+    }),
+  });
+  const missing = fc.constantFrom('pets.add' as const, 'pets.list' as const, 'keys.add' as const, 'keys.list' as const);
+  // A wrong argument beside right ones.
+  ways.push({
+    weight: 3,
+    arbitrary: fc.tuple(missing, actor, many(call)).map(([name, number, planned]) => async (sequence) => {
+      const wrong = [{ actor: sequence.actorAt(number % 3), call: sequence.defect(name) }];
+      await sequence.run([...lanesOf(sequence, planned), wrong]);
+    }),
+  });
   if (deletePet)
     ways.push({
       weight: 8,
@@ -198,7 +243,7 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
       }),
   });
   ways.push({
-    weight: 10,
+    weight: 16,
     arbitrary: fc
       .tuple(change, change, callOf(/^keys.add/))
       .map(([one, other, { index, ...add }]) => async (sequence) => {
@@ -253,37 +298,52 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
   return fc.oneof(...ways);
 }
 
+/** Steps at a new place, perhaps with another process. */
+interface Plan {
+  readonly steps: readonly Step[];
+  readonly hasOtherProcess: boolean;
+}
+
+/** The same plans for each seed. */
+export function plansOf<Place>(adapter: StorageUnderTest<Place>, { seed = SEED, numRuns = SEQUENCES } = {}): Plan[] {
+  const steps = fc.noBias(fc.array(stepsOf(adapter), { maxLength: MAX_STEPS, size: 'max' }));
+  // A process takes long to start.
+  const hasOtherProcess = fc.nat(2).map((chance) => chance === 2 && adapter.inAnotherProcess !== undefined);
+  return fc.sample(fc.record({ steps, hasOtherProcess }), { seed, numRuns });
+}
+
+/** The failure of a plan, with the steps until then, and how many calls were made. */
+export async function failureOfPlan<Place>(
+  adapter: StorageUnderTest<Place>,
+  { steps, hasOtherProcess }: Plan,
+): Promise<{ readonly failure: Failure | null; readonly count: number }> {
+  const sequence = await beginSequence(adapter, hasOtherProcess);
+  let done = 0;
+  try {
+    for (; done < steps.length; done += 1) await (steps[done] as Step)(sequence);
+    return { failure: null, count: sequence.count() };
+  } catch (error) {
+    (error as Error).message += `\nafter:\n${sequence.log.join('\n')}`;
+    return { failure: { error: error as Error, steps: steps.slice(0, done + 1) }, count: sequence.count() };
+  } finally {
+    await sequence.end();
+  }
+}
+
 /** Any sequence of calls, with what operators and networks do between them and meanwhile. */
 export function modelContract<Place>(adapter: StorageUnderTest<Place>): void {
-  let count = 0;
-
-  /** The failure of a sequence at a new place, with the steps until then. */
-  async function failureOf(steps: readonly Step[], hasOtherProcess: boolean): Promise<Failure | null> {
-    const sequence = await beginSequence(adapter, hasOtherProcess);
-    let done = 0;
-    try {
-      for (; done < steps.length; done += 1) await (steps[done] as Step)(sequence);
-      return null;
-    } catch (error) {
-      (error as Error).message += `\nafter:\n${sequence.log.join('\n')}`;
-      return { error: error as Error, steps: steps.slice(0, done + 1) };
-    } finally {
-      count += sequence.count();
-      await sequence.end();
-    }
-  }
-
   /** Leaves out steps, many and then few of them, as long as the rest fails, and before the test's own limit ends it. */
   async function shortened(failure: Failure, hasOtherProcess: boolean): Promise<Error> {
     let shortest = failure;
-    const end = count + MAX_CALLS;
+    let left = MAX_CALLS;
     const latest = performance.now() + TEST_LIMIT / 3;
-    const isOver = () => count >= end || performance.now() >= latest;
+    const isOver = () => left <= 0 || performance.now() >= latest;
     for (let size = failure.steps.length >> 1, isShorter = false; size > 0; size = isShorter ? size : size >> 1) {
       isShorter = false;
       for (let from = shortest.steps.length - size; from >= 0 && !isOver(); from -= size) {
-        const others = shortest.steps.toSpliced(from, size);
-        const found = await failureOf(others, hasOtherProcess);
+        const steps = shortest.steps.toSpliced(from, size);
+        const { failure: found, count } = await failureOfPlan(adapter, { steps, hasOtherProcess });
+        left -= count;
         isShorter ||= found !== null;
         shortest = found ?? shortest;
       }
@@ -293,13 +353,10 @@ export function modelContract<Place>(adapter: StorageUnderTest<Place>): void {
 
   test('is right in any sequence of calls', async () => {
     const { seed = SEED, numRuns = SEQUENCES } = fc.readConfigureGlobal();
-    const steps = fc.noBias(fc.array(stepsOf(adapter), { maxLength: MAX_STEPS, size: 'max' }));
-    // A process takes long to start.
-    const hasOtherProcess = fc.nat(2).map((chance) => chance === 2 && adapter.inAnotherProcess !== undefined);
-    for (const [all, inTwo] of fc.sample(fc.tuple(steps, hasOtherProcess), { seed, numRuns })) {
-      const failure = await failureOf(all, inTwo);
+    for (const plan of plansOf(adapter, { seed, numRuns })) {
+      const { failure } = await failureOfPlan(adapter, plan);
       if (failure === null) continue;
-      const error = await shortened(failure, inTwo);
+      const error = await shortened(failure, plan.hasOtherProcess);
       error.message += `\nThe seed ${seed} makes the same sequences. For others: fc.configureGlobal({ seed: ${seed + 1} })`;
       throw error;
     }

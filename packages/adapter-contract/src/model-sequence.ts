@@ -7,7 +7,15 @@ import {
   type Pet,
   type PetStatus,
 } from '@animal-store/domain';
-import { type Creation, fingerprint, type Ports, type Storage, type StoredPet } from '@animal-store/domain/ports';
+import {
+  type Creation,
+  fingerprint,
+  type PetArchive,
+  type PortMethod,
+  type Ports,
+  type Storage,
+  type StoredPet,
+} from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { failureOf, inTime, patiently } from './calls.ts';
 import { recovered } from './interruption.ts';
@@ -26,6 +34,7 @@ import {
   readsPet,
   restores,
   revokesKey,
+  toText,
   usesKey,
 } from './model.ts';
 import { openInAnotherProcess } from './other-process.ts';
@@ -67,6 +76,9 @@ export interface Call {
   happened(result: never, hasFailed: boolean): readonly Happening[];
   readonly slot?: Slot;
 }
+
+/** A method of the ports that any storage may call at any time. The other two have the place alone. */
+export type Method = Exclude<PortMethod | `archive.${keyof PetArchive}`, 'archive.restore' | 'archive.skipIds'>;
 
 /** A pet that a restore is given: its idempotency key, which of its requests, and whether its id may be stored. */
 export type Restored = readonly [key: number, variant: number, isTaken: boolean];
@@ -339,7 +351,29 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         happened: (result: ApiKey | null, hasFailed) => [[slot, revokesKey(at, hasFailed ? undefined : result)]],
       };
     },
-  };
+  } satisfies Record<Method, (index: number, variant: number, limit: number) => Call>;
+
+  /** A call whose argument is missing. Its error is a defect, and concerns no call beside it. */
+  const defect = (name: 'pets.add' | 'pets.list' | 'keys.add' | 'keys.list'): Call => ({
+    text: `a call of ${name} without an argument`,
+    run({ pets, keys }) {
+      const nothing = undefined as never;
+      const callsWithout = {
+        'pets.add': () => pets.add(nothing),
+        'pets.list': () => pets.list(nothing),
+        'keys.add': () => keys.add(nothing),
+        'keys.list': () => keys.list(nothing),
+      };
+      return failureOf(callsWithout[name]);
+    },
+    happened(failure: unknown) {
+      if (!(failure instanceof TypeError)) wrong(`instead of a TypeError: ${textOf(failure)}`);
+      return [];
+    },
+  });
+
+  /** What calls that have failed may do, by their texts. */
+  const failures = new Map<string, readonly Happening[]>();
 
   /** Runs a call, and says what happened once all others of the step have ended. */
   async function runCall(actor: Actor, call: Call) {
@@ -373,6 +407,21 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
   type Lanes = readonly (readonly { readonly actor: Actor; readonly call: Call }[])[];
 
+  /** Of many calls at once equal ones are a line. */
+  function noteRun(lanes: readonly (readonly End[])[]): void {
+    const lines = lanes.map((lane) =>
+      lane.map(({ actor, call, failure, result }) => `${actor.name}: ${call.text} → ${textOf(failure ?? result)}`),
+    );
+    if (lines.length === 1) log.push(...lines.flat());
+    else if (lines.length < 4)
+      log.push(...lines.flatMap((lane, index) => lane.map((line) => `  at once, ${'abc'[index]}: ${line}`)));
+    else {
+      const counts = new Map<string, number>();
+      for (const line of lines.flat()) counts.set(line, (counts.get(line) ?? 0) + 1);
+      log.push(...[...counts].map(([line, count]) => `  at once, ${count} times: ${line}`));
+    }
+  }
+
   async function open(lanes: Lanes): Promise<void> {
     for (const { actor } of lanes.flat()) await openedBy(actor);
   }
@@ -393,18 +442,19 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     const firstEnds = runLane(first);
     await gate?.(firstEnds);
     const ends = await Promise.all([firstEnds, ...others.map(runLane)]);
-    for (const [index, lane] of ends.entries())
-      for (const { actor, call, failure, result } of lane) {
-        const where = ends.length > 1 ? `  at once, ${'abc'[index]}: ` : '';
-        log.push(`${where}${actor.name}: ${call.text} → ${textOf(failure ?? result)}`);
-      }
+    noteRun(ends);
     type Effects = { readonly lanes: Effect<never>[][]; readonly failed: Effect<never>[] };
     const all = new Map<Possible<never>, Effects>();
+    const results = new Map<string, readonly Happening[]>();
     for (const [index, lane] of ends.entries())
       for (const { actor, call, failure, result, isSlow } of lane) {
         const mayFail = isDisturbed || isSlow || (call.slot && actor.failing > 0);
         if (failure && !(mayFail && DomainError.is(failure))) throw failure;
-        for (const [slot, effect] of call.happened(result as never, failure !== null)) {
+        const known = failure ? failures : results;
+        const name = failure ? call.text : JSON.stringify([call.text, result], toText);
+        const happened = known.get(name) ?? call.happened(result as never, failure !== null);
+        known.set(name, happened);
+        for (const [slot, effect] of happened) {
           const effects = all.get(slot as never) ?? { lanes: ends.map(() => []), failed: [] };
           all.set(slot as never, effects);
           (failure ? effects.failed : (effects.lanes[index] as unknown[])).push(effect as never);
@@ -451,6 +501,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     place,
     log,
     calls,
+    defect,
     actorAt,
     open,
     run,

@@ -16,13 +16,14 @@ export interface PetState {
 /** The record of an API key, or null. */
 export type KeyState = ApiKey | null;
 
-const toText = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value);
+/** For JSON, which has no integers of 64 bits. */
+export const toText = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value);
 
 /** What may be stored of a pet or an API key. */
 export interface Possible<State> {
   states(): readonly State[];
   /**
-   * Executes calls. A call that has failed may be executed at any later time, once.
+   * Executes calls. A call that has failed may be executed at any later time, once. Calls of one effect do the same.
    *
    * @param lanes Calls of different lanes in any order, those of one lane one after the other.
    * @returns Whether there is an order in which each could return what it did.
@@ -30,32 +31,71 @@ export interface Possible<State> {
   happen(lanes: readonly (readonly Effect<State>[])[], failed?: readonly Effect<State>[]): boolean;
 }
 
+/** Calls that are made one after the other. Of equal ones there may be several. */
+interface Lane<State> {
+  readonly effects: readonly Effect<State>[];
+  readonly count: number;
+}
+
+/** The calls that have failed and may still be executed, and how many of them do the same. */
+type Late<State> = ReadonlyMap<Effect<State>, number>;
+
+interface World<State> {
+  readonly state: State;
+  readonly late: Late<State>;
+}
+
+/** Lanes of one call that do the same are one: the orders of twenty would be millions. */
+function grouped<State>(lanes: readonly (readonly Effect<State>[])[]): readonly Lane<State>[] {
+  const single = lanes.filter(({ length }) => length === 1).flat();
+  const counts = single.reduce((known, effect) => withCount(known, effect, 1), new Map<Effect<State>, number>());
+  const others = lanes.filter(({ length }) => length > 1).map((effects) => ({ effects, count: 1 }));
+  return [...others, ...[...counts].map(([effect, count]) => ({ effects: [effect], count }))];
+}
+
+const withCount = <Name>(counts: ReadonlyMap<Name, number>, name: Name, by: number) =>
+  new Map([...counts, [name, (counts.get(name) ?? 0) + by]]);
+
+/** The same lanes after the first call of one. */
+function without<State>(lanes: readonly Lane<State>[], index: number): readonly Lane<State>[] {
+  const { effects, count } = lanes[index] as Lane<State>;
+  return lanes.with(index, effects.length > 1 ? { effects: effects.slice(1), count } : { effects, count: count - 1 });
+}
+
 export function possible<State>(first: State): Possible<State> {
-  type Late = ReadonlySet<Effect<State>>;
-  let worlds: readonly { readonly state: State; readonly late: Late }[] = [{ state: first, late: new Set() }];
+  let worlds: readonly World<State>[] = [{ state: first, late: new Map() }];
 
   return {
     states: () => worlds.map(({ state }) => state),
     happen(lanes, failed = []) {
-      const seen = new Map<string, Late[]>();
-      const next: (typeof worlds)[number][] = [];
-      let level = worlds.map(({ state, late }) => ({ state, left: lanes, late: new Set([...late, ...failed]) }));
+      const isUnchanged = ({ state, late }: World<State>) =>
+        late.size === 0 && lanes.flat().every((effect) => effect(state)[0] === state);
+      // Most calls are about others.
+      if (failed.length === 0 && worlds.every(isUnchanged)) return true;
+      const seen = new Map<string, Late<State>[]>();
+      const next: World<State>[] = [];
+      const all = grouped(lanes);
+      let level = worlds.map(({ state, late }) => ({
+        ...{ state, left: all },
+        late: failed.reduce((counts: Late<State>, effect) => withCount(counts, effect, 1), late),
+      }));
       // Each level executes one more of the calls that have failed.
       while (level.length > 0) {
         const nextLevel: typeof level = [];
         for (const { state, left, late } of level) {
-          const name = JSON.stringify([state, left.map(({ length }) => length)], toText);
+          const name = JSON.stringify([state, left.map(({ effects, count }) => effects.length * count)], toText);
           const known = seen.get(name) ?? [];
           // What can follow can also follow if more calls may be executed later: thousands of worlds are left out.
-          if (known.some((more) => [...late].every((effect) => more.has(effect)))) continue;
+          const isIn = (more: Late<State>) => [...late].every(([effect, count]) => (more.get(effect) ?? 0) >= count);
+          if (known.some(isIn)) continue;
           seen.set(name, [...known, late]);
-          if (left.every(({ length }) => length === 0)) next.push({ state, late });
-          for (const [index, [effect, ...others]] of left.entries())
-            for (const each of effect?.(state) ?? []) level.push({ state: each, left: left.with(index, others), late });
-          for (const effect of late) {
-            const others = new Set([...late].filter((other) => other !== effect));
-            for (const each of effect(state)) nextLevel.push({ state: each, left, late: others });
-          }
+          if (left.every(({ count }) => count === 0)) next.push({ state, late });
+          for (const [index, { effects, count }] of left.entries())
+            for (const each of count > 0 ? (effects[0]?.(state) ?? []) : [])
+              level.push({ state: each, left: without(left, index), late });
+          for (const [effect, count] of late)
+            for (const each of count > 0 ? effect(state) : [])
+              nextLevel.push({ state: each, left, late: withCount(late, effect, -1) });
         }
         level = nextLevel;
       }
@@ -92,7 +132,8 @@ export const readsPet =
   (state) => {
     const { pet } = state;
     if (found === undefined) return pet && isShown(pet.id, pet.request) ? [] : [state];
-    return pet?.request === found.request && (pet.id ?? found.id) === found.id ? [{ ...state, pet: found }] : [];
+    if (pet?.request !== found.request || (pet.id ?? found.id) !== found.id) return [];
+    return pet.id === undefined ? [{ ...state, pet: found }] : [state];
   };
 
 export const deletes =
