@@ -46,22 +46,6 @@ export function creatingContract(test: StorageTest): void {
     expect(await Promise.all(odd.map((each) => pets.find(each)))).toEqual(odd.map(() => null));
   });
 
-  test('assigns every id above those of all pets that were acknowledged when the call began', async ({ pets }) => {
-    let highest = 0n;
-    const createMany = async () => {
-      for (let count = 0; count < 25; count += 1) {
-        const acknowledged = highest;
-        const { id } = await added(pets);
-        expect(id).toBeGreaterThan(acknowledged);
-        if (id > highest) highest = id;
-      }
-    };
-    // These are more calls than a pool has connections, each of which could assign its own ids.
-    await atOnce(40, createMany);
-    // Fewer connections are used after the burst.
-    await createMany();
-  });
-
   test('serves a thousand calls at once, of each kind', async ({ pets }) => {
     const pet = await added(pets);
     for (const found of await thousandAtOnce(() => pets.find(pet.id))) expect(found).toStrictEqual(pet);

@@ -1,4 +1,3 @@
-import { LIMITS, PET_STATUSES, type Pet } from '@animal-store/domain';
 import { ALL_PETS } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
@@ -31,20 +30,5 @@ export function listingContract(test: StorageTest): void {
       ),
       { numRuns: 25, endOnFailure: true },
     );
-  });
-
-  test('gives calls at the same time the page that each asked for', async ({ pets }) => {
-    const statuses = [undefined, ...PET_STATUSES];
-    const created: Pet[] = [];
-    for (const status of [...statuses, ...statuses, ...statuses]) created.push(await added(pets, rex({ status })));
-    const afters = [0n, 2n ** 32n, 2n ** 53n, (created[3] as Pet).id, (created.at(-1) as Pet).id, LIMITS.id.max];
-    const selections = afters.flatMap((after) =>
-      [1, 2, 5, 101].flatMap((limit) => statuses.map((status) => ({ after, limit, status }))),
-    );
-    const pages = await Promise.all(selections.map((selection) => pets.list(selection)));
-    for (const [index, { after, limit, status }] of selections.entries()) {
-      const matching = created.filter((pet) => pet.id > after && (status === undefined || pet.status === status));
-      expect(pages[index], `after ${after}, limit ${limit}, status ${status}`).toStrictEqual(matching.slice(0, limit));
-    }
   });
 }

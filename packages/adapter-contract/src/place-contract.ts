@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pet } from '@animal-store/domain';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, onTestFinished, vi } from 'vitest';
-import { atOnce, expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
+import { expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
 import { recovered } from './interruption.ts';
 import { CLOSE_LIMIT } from './limits.ts';
 import { timersInAnotherProcess } from './other-process.ts';
 import { everyCall } from './port-calls.ts';
-import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfIds, inOrderOfKeyIds, rex } from './samples.ts';
+import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfKeyIds, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 const TEN_YEARS = 10 * 365 * 24 * 3_600_000;
@@ -41,21 +40,6 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await everyPage((await opened(adapter, place)).pets)).toEqual([pet]);
     },
   );
-
-  test('ends calls in flight when it is closed, and stores what it acknowledges', async ({ place, storage }) => {
-    await storage.ready();
-    const acknowledged: bigint[] = [];
-    const create = () => failureOf(async () => acknowledged.push((await added(storage.pets)).id));
-    const calls = Array.from({ length: 50 }, create);
-    await Promise.race(calls);
-    // Some calls are in flight, and these are not yet.
-    calls.push(...Array.from({ length: 50 }, create));
-    await storage.close();
-    for (const failure of await Promise.all(calls))
-      if (failure !== null) expectUnavailable('pets.add', failure, storage);
-    const { pets } = await opened(adapter, place);
-    for (const id of acknowledged) expect(await pets.find(id)).toMatchObject({ id });
-  });
 
   test('keeps pets, idempotency keys and API keys for years, and assigns higher ids when opened again', async ({
     place,
@@ -146,35 +130,6 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     test('leaves no timer behind once it is closed, also none that keeps no process alive', async ({ place }) => {
       const timers = await timersInAnotherProcess(inAnotherProcess(place));
       expect(timers.join('\n'), 'where timers were set that go on').toBe('');
-    });
-  }
-
-  const { setCounterBack } = adapter;
-  if (setCounterBack !== undefined) {
-    test('keeps each pet that it acknowledges while it is open and its counter of ids is set back', async ({
-      place,
-      storage,
-      pets,
-    }) => {
-      const acknowledged: Pet[] = [];
-      // More than are reserved at once.
-      for (let round = 0; round < 5; round += 1) {
-        if (round === 1) await setCounterBack(place);
-        const add = (index: number) => {
-          const newPet = rex({ name: `Rex ${round} ${index}` });
-          const idempotency = index % 2 === 0 ? undefined : idempotencyOf(newPet, `k${round}-${index}`);
-          return added(pets, newPet, idempotency).catch((failure) => {
-            expectUnavailable('pets.add', failure, storage);
-            return [];
-          });
-        };
-        acknowledged.push(...(await atOnce(500, add)).flat());
-      }
-      expect(acknowledged.length, 'created in 5 rounds of 500').toBeGreaterThan(500);
-      // One that failed may be stored, too.
-      const ids = new Set(acknowledged.map(({ id }) => id));
-      const stored = (await everyPage(pets)).filter(({ id }) => ids.has(id));
-      expect(stored).toStrictEqual(inOrderOfIds(acknowledged));
     });
   }
 

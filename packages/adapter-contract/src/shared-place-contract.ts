@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PET_STATUSES } from '@animal-store/domain';
-import { ALL_PETS, type Storage } from '@animal-store/domain/ports';
+import type { Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { expectBothKept } from './api-key-repository-contract.ts';
 import { atOnce, patiently } from './calls.ts';
 import { recovered } from './interruption.ts';
-import { added, apiKey, everyPage, idempotencyOf, inOrderOfIds, rex } from './samples.ts';
+import { added, apiKey } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 /** Two storages that are open at one place. */
@@ -17,73 +15,6 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
       await Promise.all(both.map((storage) => storage.ready()));
       await use(both);
     },
-  });
-
-  test('show a pet that the other has acknowledged at once', async ({ both: [one, other] }) => {
-    for (let count = 0; count < 20; count += 1) {
-      const pet = await added(one.pets, rex({ status: 'sold' }));
-      const page = { ...ALL_PETS, after: pet.id - 1n, limit: 1 };
-      expect(await other.pets.find(pet.id)).toStrictEqual(pet);
-      expect(await other.pets.list(page)).toStrictEqual([pet]);
-      expect(await other.pets.list({ ...page, status: 'sold' })).toStrictEqual([pet]);
-    }
-    const statuses = [undefined, ...PET_STATUSES];
-    const listAll = () => Promise.all(statuses.map((status) => everyPage(other.pets, { status })));
-    // A connection may keep what it has read of an index.
-    const [before = []] = await listAll();
-    const sold = inOrderOfIds(await atOnce(80, () => added(one.pets, rex({ status: 'sold' }))));
-    const all = [...before, ...sold, await added(one.pets, rex({ status: 'pending' }))];
-    const matching = statuses.map((status) => all.filter((pet) => status === undefined || pet.status === status));
-    expect(await listAll()).toStrictEqual(matching);
-  });
-
-  test('assign no id twice, and each of them ascending ids', async ({ place, both }) => {
-    const ascending = (ids: readonly bigint[]) => ids.toSorted((a, b) => Number(a - b));
-    const createMany = async ({ pets }: Storage) => {
-      const ids: bigint[] = [];
-      for (let count = 0; count < 80; count += 1) ids.push((await added(pets)).id);
-      expect(ids).toEqual(ascending(ids));
-      return ids;
-    };
-    const ids = (await Promise.all(both.map(createMany))).flat();
-    expect(new Set(ids).size).toBe(ids.length);
-    expect((await everyPage(both[0].pets)).map(({ id }) => id)).toEqual(ascending(ids));
-    const highest = ascending(ids).at(-1) as bigint;
-    for (const { archive } of both) if (archive) expect(await archive.lastId()).toBeGreaterThanOrEqual(highest);
-    // The other has read the counter before.
-    for (const { pets } of [...both, ...both]) {
-      for (let count = 0; count < 3; count += 1) {
-        const { id } = await added(pets);
-        expect(ids, 'the id of a pet that was deleted').not.toContain(id);
-        ids.push(id);
-      }
-      for (const id of ids.slice(-3)) await adapter.deletePet?.(place, id);
-    }
-  });
-
-  test('create one pet for an idempotency key that both are given at once, and never hide it again', async ({
-    both,
-  }) => {
-    const [{ pets }, other] = both;
-    const seen = new Set<bigint>();
-    for (let count = 0; count < 10; count += 1) {
-      let isCalling = true;
-      const create = (index: number) =>
-        added(index % 2 === 0 ? pets : other.pets, rex(), idempotencyOf(rex(), `k${count}`));
-      const created = atOnce(30, create).finally(() => {
-        isCalling = false;
-      });
-      while (isCalling) {
-        for (const { id } of await other.pets.list({ ...ALL_PETS, after: 0n, limit: 100 })) seen.add(id);
-        // A storage that returns values would leave the calls no turn.
-        await nextTurn();
-      }
-      const [first, ...others] = await created;
-      for (const pet of others) expect(pet).toStrictEqual(first);
-    }
-    const stored = (await everyPage(pets)).map(({ id }) => id);
-    expect(stored).toHaveLength(10);
-    for (const id of seen) expect(stored).toContain(id);
   });
 
   test('show an API key that the other has added or revoked at once, beside creations', async ({ both }) => {
@@ -108,10 +39,6 @@ export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): vo
       isOver = true;
       await creations;
     }
-  });
-
-  test('keep each use of an API key by one, and each revocation by the other', async ({ both: [one, other] }) => {
-    await expectBothKept(one.keys, other.keys);
   });
 
   test('keep a revocation by one of eight that all record uses, and the last use', async ({ place, both }) => {
