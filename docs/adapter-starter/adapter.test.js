@@ -18,6 +18,7 @@ const proxied = behindProxy({
 });
 
 const responding = (status) => ({
+  leaves: 'nothing',
   begin: (shelf) => void engine.statuses.set(pathOf(shelf), status),
   end: (shelf) => void engine.statuses.delete(pathOf(shelf)),
 });
@@ -31,12 +32,14 @@ function losing(lose, line) {
       lose(pathOf(shelf));
     },
     end: (shelf) => void engine.places.set(pathOf(shelf), lost.get(shelf)),
+    leaves: 'nothing',
     line,
   };
 }
 
 const gates = new Map();
 const locked = {
+  leaves: 'nothing',
   begin(shelf) {
     gates.set(shelf, Promise.withResolvers());
     engine.gates.set(pathOf(shelf), gates.get(shelf).promise);
@@ -47,24 +50,24 @@ const locked = {
 const adapter = {
   ...proxied,
   secrets: [PASSWORD],
-  outages: {
-    ...proxied.outages,
+  interruptions: {
+    ...proxied.interruptions,
     throttled: responding(429),
     'credentials expired': responding(401),
     'no right to write': responding(403),
     'server errors': responding(500),
-  },
-  waits: { locked },
-  losses: {
+    locked,
     removed: losing((path) => engine.places.delete(path), /no such shelf/),
     'made anew': losing((path) => engine.places.set(path, engine.newPlace()), /not the one that this process has used/),
   },
-  deletePet(shelf, id) {
-    const { items, keys } = engine.places.get(pathOf(shelf));
-    const [key] = [...items].find(([key, item]) => key.startsWith('pet/') && item.id === String(id));
-    keys.splice(keys.indexOf(key), +items.delete(key));
+  operator: {
+    deletePet(shelf, id) {
+      const { items, keys } = engine.places.get(pathOf(shelf));
+      const [key] = [...items].find(([key, item]) => key.startsWith('pet/') && item.id === String(id));
+      keys.splice(keys.indexOf(key), +items.delete(key));
+    },
+    setCounterBack: (shelf) => engine.places.get(pathOf(shelf)).counters.clear(),
   },
-  setCounterBack: (shelf) => engine.places.get(pathOf(shelf)).counters.clear(),
 };
 
 storageContract('shelves', adapter);

@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError, LIMITS, PET_STATUSES } from '@animal-store/domain';
-import type { PetArchive, Storage, StoredPet } from '@animal-store/domain/ports';
+import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { atOnce, failureOf, patiently } from './calls.ts';
-import { inEach, recovered } from './interruption.ts';
-import { expectNoLateWrites } from './late-writes.ts';
-import { RECOVERY_LIMIT } from './limits.ts';
 import {
   added,
   everyPage,
@@ -22,9 +19,6 @@ import {
 import { leading, opened, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
 
 const createdAt = 1_800_000_000_123;
-
-/** A restore is interrupted after so many chunks, at most: it may take thousands. */
-const MAX_CHUNKS = 256;
 
 /**
  * As many pets as a call moves at most, each as long as it may be. An engine that divides ids among 2 to 8, 16, 32 or 64
@@ -49,15 +43,6 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
     movingContract(adapter);
     for (const [name, lead] of Object.entries(adapter.behind ?? {})) {
       describe(`behind ${name}`, () => movingContract(leading(adapter, lead)));
-    }
-    const { waits = {}, outages } = adapter;
-    const all = Object.entries({ ...(outages === 'not tested' ? {} : outages), ...waits });
-    if (all.length > 0) {
-      test('begins no write after its call has failed, in any outage, and creates again within a second of a wait', () =>
-        inEach(adapter, all, (interruption, { executes }, index) => {
-          const recovery = (all[index] as (typeof all)[number])[0] in waits ? undefined : RECOVERY_LIMIT;
-          return expectNoLateWrites(interruption.storage as Required<Storage>, interruption, { executes, recovery });
-        }));
     }
   });
 }
@@ -133,7 +118,7 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
     for (const [index, to] of [9n, 80n, 700n, 6_000n, 50_000n, 10n ** 12n, skipped].entries()) {
       if (index % 2 === 0) await archive.skipIds(to);
       else await archive.restore([{ id: to, ...rex(), createdAt }]);
-      await adapter.deletePet?.(place, to);
+      await adapter.operator?.deletePet?.(place, to);
       expect(await archive.lastId()).toBeGreaterThanOrEqual(to);
     }
     await archive.skipIds(id);
@@ -163,7 +148,7 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
     expect([await archive.read(0n, 1_000), await archive.read(1_000n, 1_000)]).toStrictEqual(halves);
   });
 
-  const { proxyOf, setCounterBack } = adapter;
+  const { setCounterBack } = adapter.operator ?? {};
   if (setCounterBack !== undefined) {
     test('creates again within 3 calls if its counter of ids is 4,000 behind', async ({ place, storage, archive }) => {
       // A repetition with an idempotency key may have used up an id. A free one ends the search.
@@ -180,59 +165,6 @@ function movingContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await patiently(add), 'repeated').toMatchObject({ created: false });
       const failures = await atOnce(20, () => failureOf(() => added(pets, rex())));
       expect(failures.filter((failure) => failure !== null)).toEqual([]);
-    });
-  }
-
-  if (proxyOf !== undefined) {
-    test('completes a restore that was interrupted anywhere if it is repeated, and each pet has its key meanwhile', async ({
-      place,
-      storage,
-      pets,
-      archive,
-    }) => {
-      const proxy = proxyOf(place);
-      for (let chunks = 1, isWhole = false; !isWhole && chunks <= MAX_CHUNKS; chunks *= 2) {
-        await recovered(storage);
-        const ofRound = (index: number) => BigInt(chunks * 100_000 + index * 5);
-        const stored = Array.from({ length: 1_000 }, (_, index): StoredPet => {
-          const pet = rex({ name: `Rex ${chunks}`, status: 'sold' });
-          return { id: ofRound(index), ...pet, createdAt, idempotency: idempotencyOf(pet, `k${chunks}-${index}`) };
-        });
-        const earlier = { id: ofRound(9), ...rex({ name: 'Max' }), createdAt };
-        await archive.restore([earlier]);
-        const byId = new Map([...stored, earlier].map((pet) => [pet.id, pet]));
-        /** Expects that the pets that are stored are whole, and are found by their keys. */
-        const expectWhole = async () => {
-          const page = await archive.read(ofRound(-1), 1_000);
-          for (const pet of page) expect(pet, `after ${chunks} chunks`).toStrictEqual(byId.get(pet.id));
-          const isCreated = async ({ createdAt: _, idempotency, ...pet }: StoredPet) => {
-            const { id, ...newPet } = pet;
-            if (idempotency === undefined) return;
-            const creation = await patiently(() => pets.add(newPet, idempotency));
-            expect(creation).toStrictEqual({ pet, created: false });
-          };
-          await Promise.all(page.map(isCreated));
-          expect(await archive.lastId(), `after ${chunks} chunks`).toBeGreaterThanOrEqual(page.at(-1)?.id ?? 0n);
-          return page;
-        };
-        const end = failureOf(() => archive.restore(stored)).then((failure) => failure === null);
-        isWhole = await Promise.race([end, proxy.afterChunks(chunks).then(() => false)]);
-        proxy.cut();
-        // What the engine has received may still be stored.
-        const isResolved = await end;
-        proxy.pass();
-        await recovered(storage);
-        const page = await expectWhole();
-        if (isResolved) expect(page, `resolved after ${chunks} chunks`).toStrictEqual([...byId.values()]);
-        const next = await added(pets);
-        expect(next.id, `created after ${chunks} chunks`).toBeGreaterThan(page.at(-1)?.id as bigint);
-        // A storage may reserve ids: this one can be that of a pet that is still missing.
-        for (const pet of await archive.read(next.id - 1n, 1)) byId.set(pet.id, pet);
-        await archive.restore(stored);
-        const expected = [...byId.values()].toSorted((one, other) => Number(one.id - other.id)).slice(0, 1_000);
-        expect(await expectWhole(), `interrupted after ${chunks} chunks`).toStrictEqual(expected);
-        expect(await pets.list({ after: ofRound(998), limit: 2, status: 'sold' })).toHaveLength(1);
-      }
     });
   }
 

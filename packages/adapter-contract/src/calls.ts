@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
-import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { ALL_PETS, type PortMethod, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { CALL_LIMIT, TRIES } from './limits.ts';
+import { CALL_LIMIT, RECOVERY_LIMIT, TRIES } from './limits.ts';
+import { apiKey, rex } from './samples.ts';
 
 /** In milliseconds. */
 const TURN = 100;
-
-/** Calls by their names. */
-export type Calls<Name extends string = string> = Readonly<Record<Name, () => Promise<unknown>>>;
 
 /** The results of calls at the same time. */
 export function atOnce<Result>(count: number, call: (index: number) => Result | Promise<Result>): Promise<Result[]> {
@@ -65,12 +63,6 @@ export async function inTime<Result>(call: () => Promise<Result>): Promise<Resul
   return result as Result;
 }
 
-/** The failures of calls at the same time, with the names of the calls. Each has limits of its own: a read may take several pages. */
-export function failuresOf(calls: Calls) {
-  const failures = Object.entries(calls).map(async ([name, call]) => [name, await failureOf(call, Infinity)] as const);
-  return Promise.all(failures);
-}
-
 /**
  * The result of a call, which is repeated if it was unavailable after a long time: on a busy machine it may take longer than a call
  * may. One that fails sooner has waited for nothing.
@@ -105,33 +97,6 @@ export function expectUnavailable(name: string, failure: Error | null, { locatio
   }
 }
 
-/** The failures of calls at the same time that are not right, all of them unavailable, by the names of all calls. */
-export async function rightOrUnavailable(
-  calls: Calls,
-  storage: Pick<Storage, 'location'>,
-): Promise<Readonly<Record<string, Error | null>>> {
-  const failures = await failuresOf(calls);
-  for (const [name, failure] of failures) if (failure !== null) expectUnavailable(name, failure, storage);
-  return Object.fromEntries(failures);
-}
-
-/**
- * Expects that calls at the same time return, and are right.
- *
- * @param tries How many slow calls may be repeated, of all calls that share it. Without it each may be repeated 20 times.
- */
-export async function allRight(calls: Calls, tries?: { left: number }): Promise<void> {
-  const ends = Object.entries(calls).map(([name, call]) =>
-    patiently(call, tries).catch((failure) => {
-      // Its cause says what is wrong.
-      failure.message = `${name}: ${failure.message}`;
-      throw failure;
-    }),
-  );
-  await Promise.allSettled(ends);
-  await Promise.all(ends);
-}
-
 /** Expects that no failure in an outage which passes says that settings must change: a process that starts would end. */
 export function expectMayPass(failures: readonly (Error | null)[]): void {
   for (const { cause } of failures.filter((failure) => failure !== null))
@@ -153,4 +118,47 @@ export function expectNoSecret(secrets: readonly string[] = [], value: unknown):
   for (const secret of secrets)
     for (const each of [text, unescaped, ...decoded, ...bytes])
       expect(each.includes(secret), `a secret in ${text}`).toBe(false);
+}
+
+/**
+ * Waits until a storage works, after an outage or among many. On a busy machine each call may take all of its time.
+ *
+ * @param limit In milliseconds. Before an outage it is {@link PATIENCE}: nothing is tested yet.
+ * @param passes Whether no failure may say that settings must change.
+ */
+export async function recovered(storage: Storage, limit = RECOVERY_LIMIT, passes = false): Promise<void> {
+  const end = performance.now() + limit;
+  for (let left = TRIES; ; left -= 1) {
+    const failure = await failureOf(() => storage.ready());
+    if (failure === null) return;
+    if (passes) expectMayPass([failure]);
+    if (left <= 0 && performance.now() > end) throw failure;
+    await sleep(50);
+  }
+}
+
+/** Each call that needs a storage, by its name: a method that is missing here is a compile error. */
+export const CALLS = {
+  'pets.add': ({ pets }) => pets.add(rex()),
+  'pets.find': ({ pets }) => pets.find(1n),
+  'pets.list': ({ pets }) => pets.list({ ...ALL_PETS, after: 0n, limit: 1 }),
+  'keys.add': ({ keys }) => keys.add(apiKey()),
+  'keys.find': ({ keys }) => keys.find(apiKey().digest),
+  'keys.list': ({ keys }) => keys.list({ after: '', limit: 1 }),
+  'keys.recordUse': ({ keys }) => keys.recordUse(apiKey().id, 7),
+  'keys.revoke': ({ keys }) => keys.revoke(apiKey().id, 5),
+  ready: (storage) => storage.ready(),
+} satisfies Record<PortMethod | 'ready', (storage: Storage) => Promise<unknown>>;
+
+/** The failures of every call that needs a storage, all at the same time, by their names. */
+export function failuresOf(storage: Storage): Promise<readonly (readonly [name: string, failure: Error | null])[]> {
+  const { archive } = storage;
+  const ofArchive = archive && {
+    'archive.read': () => archive.read(0n, 1),
+    'archive.lastId': () => archive.lastId(),
+    'archive.skipIds': () => archive.skipIds(0n),
+    'archive.restore': () => archive.restore([]),
+  };
+  const calls = [...Object.entries(CALLS), ...Object.entries(ofArchive ?? {})];
+  return Promise.all(calls.map(async ([name, call]) => [name, await failureOf(() => call(storage))] as const));
 }

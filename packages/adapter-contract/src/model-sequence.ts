@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ApiKey,
   DomainError,
@@ -17,8 +18,7 @@ import {
   type StoredPet,
 } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { failureOf, inTime, patiently } from './calls.ts';
-import { recovered } from './interruption.ts';
+import { expectMayPass, expectNoSecret, expectUnavailable, failureOf, inTime, patiently, recovered } from './calls.ts';
 import { CALL_LIMIT, TRIES } from './limits.ts';
 import {
   addsKey,
@@ -41,17 +41,20 @@ import { openInAnotherProcess } from './other-process.ts';
 import { apiKey, inOrderOfIds, rex } from './samples.ts';
 import type { StorageUnderTest } from './storage-under-test.ts';
 
+/** How long after its call has failed a pet may be stored, in milliseconds: the call's request was executed at the end. */
+const TOLERANCE = 200;
+
 /** So many steps of a storage may fail to create once an operator has set the counter of ids back. */
 const FAILING = 3;
 
 const createdAt = 1_800_000_000_123;
 
-interface Opened extends Ports, Partial<Pick<Storage, 'archive' | 'ready'>> {
+interface Opened extends Ports, Partial<Pick<Storage, 'archive' | 'ready' | 'location'>> {
   close(): Promise<void>;
 }
 
 /** A storage of this process, or of another one. */
-interface Actor {
+export interface Actor {
   readonly name: string;
   opened?: Opened | undefined;
   /** The highest id that it has assigned; 0 if the next one may be below. */
@@ -75,6 +78,12 @@ export interface Call {
   /** What it did if it returned this, or failed. Throws if it could not return it. */
   happened(result: never, hasFailed: boolean): readonly Happening[];
   readonly slot?: Slot;
+  /** What it creates. */
+  readonly request?: NewPet;
+  /** How much later than others at the same time it begins, in milliseconds. */
+  readonly delay?: number;
+  /** The same call again. */
+  readonly repeated?: () => Call;
 }
 
 /** A method of the ports that any storage may call at any time. The other two have the place alone. */
@@ -84,6 +93,9 @@ export type Method = Exclude<PortMethod | `archive.${keyof PetArchive}`, 'archiv
 export type Restored = readonly [key: number, variant: number, isTaken: boolean];
 
 export type Sequence = Awaited<ReturnType<typeof beginSequence>>;
+
+/** From this number on, names of pets are those of idempotency keys of their own, and so are API keys. */
+export const OWN = 10;
 
 /** The keys of one holder have the same hash, as Java makes it. */
 const KEYS: readonly IdempotencyKey[] = [
@@ -127,10 +139,8 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   const log: string[] = [];
   const slots = new Map<string, Slot>();
   const requests = new Map<string, NewPet>();
-  const keys = KEY_IDS.map((id) => {
-    const digest = id.padEnd(64, '0');
-    return { record: apiKey({ id, digest }), ...possible<KeyState>(null) };
-  });
+  const keySlotOf = (given: Partial<ApiKey>) => ({ record: apiKey(given), ...possible<KeyState>(null) });
+  const keys = new Map(KEY_IDS.map((id, index) => [index, keySlotOf({ id, digest: id.padEnd(64, '0') })]));
   /** The pets that have had an id. */
   const owners = new Map<bigint, Slot>();
   /** The pets that a restore was given, by the ids. */
@@ -145,6 +155,15 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   let count = 0;
   /** Calls may fail, and their requests may be repeated. */
   let isDisturbed = false;
+  /** No failure says that settings must change. */
+  let passes = false;
+  /** So many undisturbed calls were slow, and failed. */
+  let slow = 0;
+  /** When the last creation of each request has failed, or Infinity if one has not; and how far the clock of the place is ahead. */
+  const failedAt = new Map<NewPet, number>();
+  let ahead: number | undefined;
+  /** The writes that can be repeated, by their texts. */
+  const repeatable = new Map<string, () => Call>();
 
   const actors = ['storage 1', 'storage 2', 'storage 3', 'another process'].map(
     (name): Actor => ({ name, highest: 0n, failing: 0 }),
@@ -156,18 +175,19 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     return { ...ports, close: end };
   }
 
-  async function recover({ opened }: Actor): Promise<void> {
-    if (opened?.ready) return recovered(opened as Storage);
+  async function recover({ opened }: Actor, limit?: number): Promise<void> {
+    if (opened?.ready) return recovered(opened as Storage, limit, passes);
     for (let left = TRIES; opened && left > 0; left -= 1)
       if ((await failureOf(() => patiently(() => opened.pets.find(1n)))) === null) return;
   }
 
-  async function openedBy(actor: Actor): Promise<Opened> {
+  /** @param isUsable False if it can't work yet. */
+  async function openedBy(actor: Actor, isUsable = true): Promise<Opened> {
     if (actor.opened === undefined) {
       log.push(`${actor.name} is opened`);
       actor.opened = await (actor === actors[3] ? openElsewhere() : adapter.open(place));
       actor.highest = 0n;
-      await recover(actor);
+      if (isUsable) await recover(actor);
     }
     return actor.opened;
   }
@@ -178,7 +198,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     return slot;
   }
   const slotAt = (index: number, name: string) => {
-    const key = KEYS[index];
+    const key = index < OWN ? KEYS[index] : { holder: 'the zoo', key: `k${index}` };
     return slotOf(key ? `${key.key} of ${key.holder || 'nobody'}` : `${name} ${made++}`, key);
   };
 
@@ -209,7 +229,10 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   }
 
   /** One of the ids that were shown last, or one that may be next. */
-  const idAt = (index: number) => (index > 3 ? top + 1n : ([...owners.keys()].at(-1 - index) ?? BigInt(index + 1)));
+  const idAt = (index: number) => {
+    const number = index < OWN ? index : index - OWN;
+    return index === 4 ? top + 1n : ([...owners.keys()].at(-1 - number) ?? BigInt(number + 1));
+  };
   const afterAt = (index: number) => (index > 2 ? 0n : idAt(index));
 
   function readAll(
@@ -237,7 +260,60 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     });
   }
 
-  const keyAt = (index: number) => keys[index] as (typeof keys)[number];
+  function keyAt(index: number) {
+    const key = keys.get(index) ?? keySlotOf({});
+    keys.set(index, key);
+    return key;
+  }
+
+  /** Expects that a pet was not stored after its calls had failed. */
+  function expectInTime(request: NewPet, createdAt: number): void {
+    const late = createdAt - (ahead ?? Infinity) - (failedAt.get(request) ?? Infinity);
+    if (late > TOLERANCE) wrong(`the pet "${request.name}" was stored ${late} ms after its call had failed`);
+  }
+
+  function listFrom(after: bigint, limit: number, status?: PetStatus): Call {
+    return {
+      text: `pets.list after ${after}, limit ${limit}, status ${status}`,
+      run: ({ pets }) => pets.list({ after, limit, status }),
+      happened: (found: readonly Pet[], hasFailed) => (hasFailed ? [] : readPage(found, after, limit, status)),
+    };
+  }
+
+  function readFrom(after: bigint, limit: number): Call {
+    return {
+      text: `archive.read after ${after}, limit ${limit}`,
+      run: async ({ archive }) => archive?.read(after, limit) ?? null,
+      happened(found: readonly StoredPet[] | null, hasFailed) {
+        if (hasFailed || found === null) return [];
+        const pets = found.map(({ createdAt, idempotency, ...pet }) => {
+          const { slot, request } = recognized(pet);
+          expect(idempotency, `the key of pet ${pet.id}`).toEqual(idempotencyWith(slot, request));
+          expect(createdAt, `the time of pet ${pet.id}`).toBe(times.get(pet.id) ?? createdAt);
+          if (!times.has(pet.id)) expectInTime(request, createdAt);
+          times.set(pet.id, createdAt);
+          return pet;
+        });
+        return readPage(pets, after, limit);
+      },
+    };
+  }
+
+  function keysFrom(after: string, limit: number): Call {
+    return {
+      text: `keys.list after "${after}", limit ${limit}`,
+      run: ({ keys }) => keys.list({ after, limit }),
+      happened(found: readonly ApiKey[], hasFailed) {
+        if (hasFailed) return [];
+        const ids = found.map(({ id }) => id);
+        expect(ids, 'each once, in ascending order').toEqual([...new Set(ids)].sort());
+        expect(ids.length, 'the length of the page').toBeLessThanOrEqual(limit);
+        const last = ids.length === limit ? (ids.at(-1) as string) : 'g';
+        const shown = [...keys.values()].filter(({ record: { id } }) => id > after && id <= last);
+        return shown.map((slot) => [slot, readsKey(found.find(({ id }) => id === slot.record.id) ?? null)]);
+      },
+    };
+  }
 
   /** Each call of the ports, by numbers that say with what. */
   const calls = {
@@ -245,7 +321,8 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       const slot = slotAt(index, 'Rex');
       const request = requestOf(slot, variant);
       return {
-        slot,
+        ...{ slot, request },
+        ...(slot.key && { repeated: () => calls['pets.add'](index, variant) }),
         text: `pets.add "${request.name}"`,
         run: ({ pets }) => pets.add(request, idempotencyWith(slot, request)),
         happened(result: Creation | null, hasFailed) {
@@ -267,33 +344,9 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         },
       };
     },
-    'pets.list'(index: number, variant: number, limit: number): Call {
-      const after = afterAt(index);
-      const status = variant === 0 ? undefined : 'sold';
-      return {
-        text: `pets.list after ${after}, limit ${limit}, status ${status}`,
-        run: ({ pets }) => pets.list({ after, limit, status }),
-        happened: (found: readonly Pet[], hasFailed) => (hasFailed ? [] : readPage(found, after, limit, status)),
-      };
-    },
-    'archive.read'(index: number, _: number, limit: number): Call {
-      const after = afterAt(index);
-      return {
-        text: `archive.read after ${after}, limit ${limit}`,
-        run: async ({ archive }) => archive?.read(after, limit) ?? null,
-        happened(found: readonly StoredPet[] | null, hasFailed) {
-          if (hasFailed || found === null) return [];
-          const pets = found.map(({ createdAt, idempotency, ...pet }) => {
-            const { slot, request } = recognized(pet);
-            expect(idempotency, `the key of pet ${pet.id}`).toEqual(idempotencyWith(slot, request));
-            expect(createdAt, `the time of pet ${pet.id}`).toBe(times.get(pet.id) ?? createdAt);
-            times.set(pet.id, createdAt);
-            return pet;
-          });
-          return readPage(pets, after, limit);
-        },
-      };
-    },
+    'pets.list': (index: number, variant: number, limit: number) =>
+      listFrom(afterAt(index), limit, variant === 0 ? undefined : 'sold'),
+    'archive.read': (index: number, _: number, limit: number) => readFrom(afterAt(index), limit),
     'archive.lastId': (): Call => ({
       text: 'archive.lastId',
       run: async ({ archive }) => archive?.lastId() ?? null,
@@ -307,6 +360,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       const record: ApiKey = { ...slot.record, holder: `holder ${variant}` };
       return {
         text: `keys.add ${record.id} of ${record.holder}`,
+        repeated: () => calls['keys.add'](index, variant),
         run: ({ keys }) => keys.add(record),
         happened: () => [[slot, addsKey(record)]],
       };
@@ -319,26 +373,12 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         happened: (found: ApiKey | null, hasFailed) => (hasFailed ? [] : [[slot, readsKey(found)]]),
       };
     },
-    'keys.list'(index: number, _: number, limit: number): Call {
-      const after = index > 2 ? '' : keyAt(index).record.id;
-      return {
-        text: `keys.list after "${after}", limit ${limit}`,
-        run: ({ keys }) => keys.list({ after, limit }),
-        happened(found: readonly ApiKey[], hasFailed) {
-          if (hasFailed) return [];
-          const ids = found.map(({ id }) => id);
-          expect(ids, 'each once, in ascending order').toEqual([...new Set(ids)].sort());
-          expect(ids.length, 'the length of the page').toBeLessThanOrEqual(limit);
-          const last = ids.length === limit ? (ids.at(-1) as string) : 'g';
-          const shown = keys.filter(({ record: { id } }) => id > after && id <= last);
-          return shown.map((slot) => [slot, readsKey(found.find(({ id }) => id === slot.record.id) ?? null)]);
-        },
-      };
-    },
+    'keys.list': (index: number, _: number, limit: number) => keysFrom(index > 2 ? '' : keyAt(index).record.id, limit),
     'keys.recordUse'(index: number, at: number): Call {
       const slot = keyAt(index);
       return {
         text: `keys.recordUse ${slot.record.id} at ${at}`,
+        repeated: () => calls['keys.recordUse'](index, at),
         run: ({ keys }) => keys.recordUse(slot.record.id, at),
         happened: () => [[slot, usesKey(at)]],
       };
@@ -347,6 +387,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       const slot = keyAt(index);
       return {
         text: `keys.revoke ${slot.record.id} at ${at}`,
+        repeated: () => calls['keys.revoke'](index, at),
         run: ({ keys }) => keys.revoke(slot.record.id, at),
         happened: (result: ApiKey | null, hasFailed) => [[slot, revokesKey(at, hasFailed ? undefined : result)]],
       };
@@ -378,6 +419,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   /** Runs a call, and says what happened once all others of the step have ended. */
   async function runCall(actor: Actor, call: Call) {
     const opened = actor.opened as Opened;
+    if (call.delay) await sleep(call.delay);
     const before = {
       highest: actor.highest,
       floor,
@@ -386,12 +428,26 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     const begun = performance.now();
     count += 1;
     let result: unknown;
+    if (call.repeated) repeatable.set(call.text, call.repeated);
+    if (call.request) failedAt.set(call.request, Infinity);
     const failure = await failureOf(async () => {
       result = await inTime(() => call.run(opened));
     }, Infinity);
+    if (call.request && failure) failedAt.set(call.request, Date.now());
     const isSlow = performance.now() - begun > CALL_LIMIT / 2;
     return { actor, call, before, result, failure, isSlow };
   }
+
+  /** Expects that a call has failed as one may, with a cause for the operator that has no secret. */
+  function expectRightFailure({ actor, call, failure, isSlow }: End): void {
+    const mayFail = isDisturbed || isSlow || (call.slot && actor.failing > 0);
+    if (!mayFail || !DomainError.is(failure)) throw failure;
+    if (!isDisturbed) slow += 1;
+    expectUnavailable(call.text, failure, { location: actor.opened?.location ?? '' });
+    expectNoSecret(adapter.secrets, failure);
+    if (passes) expectMayPass([failure]);
+  }
+
   type End = Awaited<ReturnType<typeof runCall>>;
 
   /** Checks the id of a creation. */
@@ -418,7 +474,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     else {
       const counts = new Map<string, number>();
       for (const line of lines.flat()) counts.set(line, (counts.get(line) ?? 0) + 1);
-      log.push(...[...counts].map(([line, count]) => `  at once, ${count} times: ${line}`));
+      log.push(...[...counts].map(([line, count]) => `  at once${count > 1 ? `, ${count} times` : ''}: ${line}`));
     }
   }
 
@@ -430,12 +486,21 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
    * Runs the calls of each lane one after the other, and those of different lanes at once.
    *
    * @param gate Other lanes than the first wait for it. It is given the end of the first.
+   * @param onEnd Called after each call. A lane ends once it returns false.
    */
-  async function run(lanes: Lanes, gate?: (ended: Promise<unknown>) => Promise<unknown>): Promise<void> {
+  async function run(
+    lanes: Lanes,
+    gate?: (ended: Promise<unknown>) => Promise<unknown>,
+    onEnd: (failure: Error | null) => boolean = () => true,
+  ): Promise<readonly End[]> {
     await open(lanes);
     async function runLane(lane: Lanes[number]): Promise<End[]> {
       const ends: End[] = [];
-      for (const { actor, call } of lane) ends.push(await runCall(actor, call));
+      for (const { actor, call } of lane) {
+        const end = await runCall(actor, call);
+        ends.push(end);
+        if (!onEnd(end.failure)) break;
+      }
       return ends;
     }
     const [first = [], ...others] = lanes;
@@ -447,9 +512,9 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     const all = new Map<Possible<never>, Effects>();
     const results = new Map<string, readonly Happening[]>();
     for (const [index, lane] of ends.entries())
-      for (const { actor, call, failure, result, isSlow } of lane) {
-        const mayFail = isDisturbed || isSlow || (call.slot && actor.failing > 0);
-        if (failure && !(mayFail && DomainError.is(failure))) throw failure;
+      for (const end of lane) {
+        const { call, failure, result } = end;
+        if (failure) expectRightFailure(end);
         const known = failure ? failures : results;
         const name = failure ? call.text : JSON.stringify([call.text, result], toText);
         const happened = known.get(name) ?? call.happened(result as never, failure !== null);
@@ -474,6 +539,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         for (const pet of [end.result as Pet | readonly Pet[]].flat())
           noteId(slots.get(pet.name.replace(/: .*/, '')) as Slot, pet.id);
     }
+    return ends.flat();
   }
 
   async function close(actor: Actor): Promise<void> {
@@ -504,6 +570,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     defect,
     actorAt,
     open,
+    openedBy,
     run,
     close,
     count: () => count,
@@ -512,27 +579,78 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       await Promise.all(actors.map(({ opened }) => opened?.close()));
     },
 
-    /** Runs calls that something disturbs, and then waits until all storages work again. */
-    async disturbed(work: () => Promise<void>): Promise<void> {
-      isDisturbed = true;
+    /**
+     * Runs calls that something disturbs, and then waits until all storages work again.
+     *
+     * @param limit In milliseconds.
+     * @param willPass Whether no failure may say that settings must change.
+     */
+    async disturbed(work: () => Promise<unknown>, willPass = false, limit?: number): Promise<void> {
+      [isDisturbed, passes] = [true, willPass];
       await work();
-      for (const actor of actors) await recover(actor);
-      isDisturbed = false;
+      for (const actor of actors) await recover(actor, limit);
+      [isDisturbed, passes] = [false, false];
     },
+
+    /** From now on no call that has failed may be executed any more. */
+    settle(wasExecuted: boolean): void {
+      log.push('what has failed is not executed from here on');
+      for (const slot of [...slots.values(), ...keys.values()]) slot.settle(wasExecuted);
+    },
+
+    /** Reads everything, page by page. Returns whether it could. */
+    async readAll(actor: Actor): Promise<boolean> {
+      const pages: readonly [(last: never) => Call, unknown, number][] = [
+        [(after: bigint) => listFrom(after, 101), 0n, 101],
+        [(after: bigint) => readFrom(after, 1_000), 0n, 1_000],
+        [(after: string) => keysFrom(after, 101), '', 101],
+      ];
+      for (const [pageAfter, first, limit] of pages)
+        for (let after = first, isWhole = false; !isWhole; ) {
+          const [end] = await run([[{ actor, call: pageAfter(after as never) }]]);
+          if (end?.failure) return false;
+          const page = (end?.result ?? []) as readonly { readonly id: unknown }[];
+          isWhole = page.length < limit;
+          after = page.at(-1)?.id;
+        }
+      return true;
+    },
+
+    /** Repeats each write that can be repeated, twice, each at the same time as others. */
+    async repeatAll(actor: Actor): Promise<void> {
+      const all = [...repeatable].map(([, call]) => [{ actor, call: call() }]);
+      for (let count = 0; count < 2; count += 1)
+        for (let done = 0; done < all.length; done += 100) await run(all.slice(done, done + 100));
+      repeatable.clear();
+    },
+
+    /** Measures how far the clock of the place is ahead, at most. */
+    async readClock(actor: Actor): Promise<void> {
+      const asked = Date.now();
+      await run([[{ actor, call: calls['pets.add'](4, 1) }]]);
+      const { archive } = await openedBy(actor);
+      const [stored] = (await archive?.read(idAt(0) - 1n, 1)) ?? [];
+      ahead = stored && stored.createdAt - asked;
+    },
+
+    /** How many undisturbed calls were slow, and failed. */
+    slow: () => slow,
+
+    ready: (): Call => ({ text: 'ready', run: async ({ ready }) => ready?.(), happened: () => [] }),
 
     async deletePet(index: number): Promise<void> {
       const id = idAt(index);
       const slot = owners.get(id);
       if (slot === undefined || !isAt(slot, id)) return;
       log.push(`an operator deletes pet ${id}, ${slot.name}`);
-      await adapter.deletePet?.(place, id);
+      await adapter.operator?.deletePet?.(place, id);
       slot.happen([[deletes(id)]]);
       times.delete(id);
     },
 
     async setCounterBack(): Promise<void> {
       log.push('an operator sets the counter of ids back');
-      await adapter.setCounterBack?.(place);
+      await adapter.operator?.setCounterBack?.(place);
       isCounterBack = true;
       [floor, top] = [0n, 0n];
       restored.clear();
@@ -576,10 +694,15 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       });
       log.push(`${actor.name}: archive.restore ${textOf(given)} → ${textOf(failure ?? undefined)}`);
       if (failure && !(isDisturbed && DomainError.is(failure))) throw failure;
+      const unknown = [...slots.values()].filter((slot) =>
+        slot.states().some(({ pet }) => pet && pet.id === undefined),
+      );
       for (const { createdAt: _, idempotency: __, ...pet } of given) {
         const { id } = pet;
         const { slot, request } = recognized(pet);
-        const others = [...slots.values()].filter((other) => other !== slot);
+        const others = [owners.get(id), restored.get(id), ...unknown].filter(
+          (other) => other && other !== slot,
+        ) as Slot[];
         const isFree = others.some((other) => isAt(other, id))
           ? false
           : !others.some((other) => mayBeAt(other, id)) || undefined;

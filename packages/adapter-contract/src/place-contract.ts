@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, onTestFinished, vi } from 'vitest';
-import { expectNoSecret, expectUnavailable, failureOf, failuresOf } from './calls.ts';
-import { recovered } from './interruption.ts';
+import { expectNoSecret, expectUnavailable, failureOf, failuresOf, recovered } from './calls.ts';
 import { CLOSE_LIMIT } from './limits.ts';
 import { timersInAnotherProcess } from './other-process.ts';
-import { everyCall } from './port-calls.ts';
 import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfKeyIds, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
@@ -36,7 +34,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     async (method, { place, storage }) => {
       const pet = await added(storage.pets);
       await storage[method]();
-      for (const [name, failure] of await failuresOf(everyCall(storage))) expectUnavailable(name, failure, storage);
+      for (const [name, failure] of await failuresOf(storage)) expectUnavailable(name, failure, storage);
       expect(await everyPage((await opened(adapter, place)).pets)).toEqual([pet]);
     },
   );
@@ -55,7 +53,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     await storage.keys.revoke(revoked.id, 10);
     await storage.close();
 
-    await adapter.expire?.(place);
+    await adapter.operator?.expire?.(place);
     onTestFinished(() => void vi.useRealTimers());
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + TEN_YEARS });
     const { pets, keys } = await opened(adapter, place);
@@ -133,7 +131,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     });
   }
 
-  const { proxyOf, misconfiguredPlaces, laterFormat } = adapter;
+  const { proxyOf, misconfiguredPlaces } = adapter;
   if (proxyOf !== undefined) {
     test('closes a connection whose opening gets no response', async ({ place }) => {
       const proxy = proxyOf(place);
@@ -160,25 +158,10 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       });
     });
   }
-
-  if (laterFormat !== undefined) {
-    test('rejects a place with the format of a later version, and leaves it unchanged', async ({ place, storage }) => {
-      const pet = await added(storage.pets);
-      const key = apiKey();
-      await storage.keys.add(key);
-      await storage.close();
-      await laterFormat.begin(place);
-      await expectClosed(adapter, place, () => expectMisconfigured(adapter, place));
-      await laterFormat.end(place);
-      const { pets, keys } = await opened(adapter, place);
-      expect(await everyPage(pets)).toEqual([pet]);
-      expect(await everyKey(keys)).toEqual([key]);
-    });
-  }
 }
 
 /** Expects that opening a place or every call fails with one line for the operator. */
-async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, place: Place): Promise<void> {
+export async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, place: Place): Promise<void> {
   const expectLine = (error: unknown) => {
     expect(StorageMisconfigured.is(error), `a StorageMisconfigured, instead of ${error}`).toBe(true);
     expect((error as Error).message).toMatch(/^\S.*$/);
@@ -187,7 +170,7 @@ async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, plac
   const storage = await opened(adapter, place).catch(expectLine);
   if (storage === undefined) return;
   for (let openings = 0; openings < 5; openings += 1) {
-    for (const [name, failure] of await failuresOf(everyCall(storage))) {
+    for (const [name, failure] of await failuresOf(storage)) {
       expectUnavailable(name, failure, storage);
       expectNoSecret(adapter.secrets, failure);
       expectLine(failure?.cause);
@@ -197,7 +180,7 @@ async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, plac
 }
 
 /** Expects that storages which are opened and closed meanwhile leave no connection open. */
-async function expectClosed<Place>(
+export async function expectClosed<Place>(
   { proxyOf }: StorageUnderTest<Place>,
   place: Place,
   work: () => Promise<void>,

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { atOnce, patiently } from './calls.ts';
-import { recovered } from './interruption.ts';
+import { atOnce, patiently, recovered } from './calls.ts';
 import { added, apiKey } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 

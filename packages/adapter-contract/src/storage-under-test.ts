@@ -23,24 +23,12 @@ export interface StorageUnderTest<Place> {
   open(place: Place): Storage | Promise<Storage>;
 
   /**
-   * The ways in which a place can become unavailable while the process runs, by name: `locked`, `read-only`, `throttled`,
-   * `credentials expired`, `no right to write`. {@link behindProxy} adds those of a network. 'not tested': nothing shows that calls fail in time.
+   * What can be away while the process runs, by name, as far as the engine can do it: `locked`, `throttled`, `credentials expired`,
+   * `no right to write`; a table that is renamed, a file that is moved, a place that is dropped and created anew, empty; `a
+   * partition`, `the leader`, `another node of three`, `every node`, killed and started again; `a later format`.
+   * {@link behindProxy} adds those of a network. 'not tested': nothing shows that calls fail in time.
    */
-  readonly outages: Outages<Place> | 'not tested';
-
-  /**
-   * The ways in which a part of a place can become unavailable, by name: `a partition`, `the leader`, `another node of three`.
-   * The rest works, and may take over what the part has done. Also `every node`, killed and started again: nothing else shows that
-   * it is not in their memory only.
-   */
-  readonly partialOutages?: PartialOutages<Place>;
-
-  /**
-   * The ways in which writes can wait at a place for longer than a call may take, by name: another program's lock of a table,
-   * and of rows, because a read before a write waits for the first kind only. Reads may work meanwhile. It needs an archive, which
-   * says when a pet was created.
-   */
-  readonly waits?: Outages<Place>;
+  readonly interruptions: Interruptions<Place> | 'not tested';
 
   /**
    * Places as a cluster serves them and an emulator doesn't, by name: `a replica that lags`, `calls that are throttled`. Each
@@ -49,33 +37,13 @@ export interface StorageUnderTest<Place> {
   readonly behind?: Readonly<Record<string, (place: Place) => Place | Promise<Place>>>;
 
   /**
-   * The ways in which an administrator can take away what is stored at a place while a storage has it open, and bring it back,
-   * by name: a table that is renamed, a file that is moved, a place or one of its partitions that is dropped and created anew,
-   * empty.
-   */
-  readonly losses?: Readonly<Record<string, Loss<Place>>>;
-
-  /**
    * Returns places that work only if their settings change: a wrong password, a folder instead of a file. They differ from a right
    * one, which is open at the same time, in that alone: a storage may work by what the process has of another.
    */
   misconfiguredPlaces?(right: Place): readonly Place[] | Promise<readonly Place[]>;
 
-  /** Gives what is stored at a place, which no storage has open, the format of a later version, and takes it back. */
-  readonly laterFormat?: Outage<Place>;
-
-  /**
-   * Removes what a place would remove by itself in ten years: each record that has a time to live, whoever has set it.
-   *
-   * @default nothing expires
-   */
-  expire?(place: Place): void | Promise<void>;
-
-  /** Deletes a pet from a place, as an operator does by hand: without its idempotency key, if that is a record of its own. */
-  deletePet?(place: Place, id: bigint): void | Promise<void>;
-
-  /** Sets the counter of ids at a place back to its begin, as a backup of the counter alone does. */
-  setCounterBack?(place: Place): void | Promise<void>;
+  /** What an operator, or the engine, does to what is stored at a place. */
+  readonly operator?: Operator<Place>;
 
   /**
    * How another process opens a storage at a place. The state of a module is that of one process: without this nobody sees
@@ -116,16 +84,23 @@ export interface ExportedFunction {
   readonly flags?: readonly string[];
 }
 
-/** Outages by their names. */
-export type Outages<Place> = Readonly<Record<string, Outage<Place>>>;
-
-/** A way in which a place can become unavailable. Others happen to other places at the same time: it must not affect these. */
-export interface Outage<Place> {
-  /** Makes a place unavailable, at least for writing, to the storages that are open there and to new ones. */
+/**
+ * Something that is away for a time, or a part of it. Others happen to other places at the same time, and it must not affect these,
+ * except for a part.
+ */
+export interface Interruption<Place> {
+  /** Begins it, for the storages that are open at a place, and for new ones. */
   begin(place: Place): void | Promise<void>;
 
-  /** Makes it available again. What was stored is still there. */
+  /** Ends it. What was stored is still there. If a part was away, it returns as soon as the part begins to come back. */
   end(place: Place): void | Promise<void>;
+
+  /**
+   * What works meanwhile. `reads`: no write works, and creations work again within a second, because all connections stay. `a part`:
+   * some calls. `allWithin`: all, once others have taken over, within so many milliseconds or 20 tries. `open storages`: it begins
+   * while none is open, and no other can be opened.
+   */
+  readonly leaves: 'nothing' | 'reads' | 'a part' | { readonly allWithin: number } | 'open storages';
 
   /**
    * Whether calls may be executed although they fail, as when responses are lost.
@@ -135,39 +110,38 @@ export interface Outage<Place> {
   readonly executes?: boolean;
 
   /**
-   * Whether it ends without a change of settings, as that of a network does. Then no cause is a StorageMisconfigured, with
-   * which a process that starts would end.
+   * Whether it ends without a change of settings, as that of a network does. Then no cause is a StorageMisconfigured.
    *
    * @default false
    */
   readonly passes?: boolean;
-}
 
-/** Partial outages by their names. */
-export type PartialOutages<Place> = Readonly<Record<string, PartialOutage<Place>>>;
-
-/**
- * A way in which a part of a place can become unavailable. It may affect other places: there is one at a time. `end` returns as soon
- * as the part begins to come back: what calls say meanwhile is looked at, too.
- */
-export interface PartialOutage<Place> extends Outage<Place> {
   /**
-   * How long others may need to take over, in milliseconds or 20 tries, as in a cluster of three that loses one: 15_000. Then each
-   * call works while the part is away, and finds all that was acknowledged before.
-   *
-   * @default nothing takes over
-   */
-  readonly takenOverWithin?: number;
-}
-
-/** A way in which an administrator can take away what is stored. */
-export interface Loss<Place> extends Outage<Place> {
-  /**
-   * What the operator reads: the message of the StorageMisconfigured that is the cause.
+   * What the operator reads: the message of the StorageMisconfigured that is the cause. An administrator has taken away what is
+   * stored, or has put something else in its place.
    *
    * @default there need not be one
    */
   readonly line?: RegExp;
+}
+
+/** Interruptions by their names. */
+export type Interruptions<Place> = Readonly<Record<string, Interruption<Place>>>;
+
+/** What happens to what is stored at a place, past all storages. */
+export interface Operator<Place> {
+  /** Deletes a pet, as an operator does by hand: without its idempotency key, if that is a record of its own. */
+  deletePet?(place: Place, id: bigint): void | Promise<void>;
+
+  /** Sets the counter of ids back to its begin, as a backup of the counter alone does. */
+  setCounterBack?(place: Place): void | Promise<void>;
+
+  /**
+   * Removes what a place would remove by itself in ten years: each record that has a time to live, whoever has set it.
+   *
+   * @default nothing expires
+   */
+  expire?(place: Place): void | Promise<void>;
 }
 
 /** The URL of a place, by way of a proxy. */
@@ -176,9 +150,11 @@ export interface ProxiedPlace {
   readonly proxy: TcpProxy;
 }
 
+const NETWORK = { leaves: 'nothing', passes: true } as const;
+
 /**
  * An adapter for a server whose places are URLs with a host and a port, with a TCP proxy before each place. Adds malformed
- * URLs to the misconfigured places, and four outages: `silent`, in which the server does not respond, and after which only
+ * URLs to the misconfigured places, and four interruptions: `silent`, in which the server does not respond, and after which only
  * new connections work; `lost responses`, in which it receives requests; `slow`, in which each response takes 3 seconds; and
  * `cut`, in which connections are reset.
  *
@@ -201,21 +177,17 @@ export function behindProxy({
       const malformed = ['', 'localhost', url.replace(/:\d+(?=\/|\?|$)/, ':x')];
       return [...malformed, ...(await misconfiguredPlaces(url))].map((url) => ({ url, proxy }));
     },
-    outages: {
-      silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.passNew(), passes: true },
+    interruptions: {
+      silent: { ...NETWORK, begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.passNew() },
       'lost responses': {
-        begin: ({ proxy }) => proxy.loseResponses(),
-        end: ({ proxy }) => proxy.pass(),
-        executes: true,
-        passes: true,
+        ...{ ...NETWORK, executes: true },
+        ...{ begin: ({ proxy }) => proxy.loseResponses(), end: ({ proxy }) => proxy.pass() },
       },
       slow: {
-        begin: ({ proxy }) => proxy.delayResponses(),
-        end: ({ proxy }) => proxy.pass(),
-        executes: true,
-        passes: true,
+        ...{ ...NETWORK, executes: true },
+        ...{ begin: ({ proxy }) => proxy.delayResponses(), end: ({ proxy }) => proxy.pass() },
       },
-      cut: { begin: ({ proxy }) => proxy.cut(), end: ({ proxy }) => proxy.pass(), passes: true },
+      cut: { ...NETWORK, begin: ({ proxy }) => proxy.cut(), end: ({ proxy }) => proxy.pass() },
     },
   } satisfies StorageUnderTest<ProxiedPlace>;
 }

@@ -26,9 +26,11 @@ describe('the contract', () => {
   });
 });
 
-test('the contract needs an outage, or that none is tested', () => {
-  const adapter = { freshPlace: () => 'zoo', open: openStorage, outages: {} };
-  expect(() => storageContract('no outage', adapter)).toThrow("outages is empty: name one, or write 'not tested'");
+test('the contract needs an interruption, or that none is tested', () => {
+  const adapter = { freshPlace: () => 'zoo', open: openStorage, interruptions: {} };
+  expect(() => storageContract('no interruption', adapter)).toThrow(
+    "interruptions is empty: name one, or write 'not tested'",
+  );
 });
 
 test('a place behind a proxy needs a URL with a port', async () => {

@@ -1,4 +1,4 @@
 import { storageContract } from '@animal-store/adapter-contract';
 import { createMemory, openMemory } from './open.ts';
 
-storageContract('memory', { freshPlace: createMemory, open: openMemory, outages: 'not tested' });
+storageContract('memory', { freshPlace: createMemory, open: openMemory, interruptions: 'not tested' });

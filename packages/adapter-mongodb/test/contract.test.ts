@@ -1,8 +1,7 @@
 import {
   archiveContract,
   behindProxy,
-  type Loss,
-  type Outage,
+  type Interruption,
   type ProxiedPlace,
   type StorageUnderTest,
   storageContract,
@@ -24,8 +23,9 @@ async function setFormat(url: string, format: number): Promise<void> {
 }
 
 /** Collections that an administrator renames, which keep their UUIDs. */
-function renamed(...names: string[]): Loss<ProxiedPlace> {
+function renamed(...names: string[]): Interruption<ProxiedPlace> {
   return {
+    leaves: 'nothing',
     line: /^the collection \w+ is missing: restore the database$/,
     async begin({ url }) {
       for (const name of names) await databaseAt(url).renameCollection(name, `away_${name}`);
@@ -39,7 +39,8 @@ function renamed(...names: string[]): Loss<ProxiedPlace> {
 const COLLECTIONS = ['pets', 'counters', 'api_keys'];
 const allRenamed = renamed(...COLLECTIONS);
 
-const replaced: Loss<ProxiedPlace> = {
+const replaced: Interruption<ProxiedPlace> = {
+  leaves: 'nothing',
   line: /^the database is not the one that this process has used: restart the process$/,
   async begin(place) {
     await allRenamed.begin(place);
@@ -55,7 +56,8 @@ const replaced: Loss<ProxiedPlace> = {
 const lockOf = (url: string) => `lock of ${databaseAt(url).databaseName}`;
 
 /** The server holds a shared lock of the database: writes wait for it, reads don't. fsyncLock does that to a whole server. */
-const locked: Outage<ProxiedPlace> = {
+const locked: Interruption<ProxiedPlace> = {
+  leaves: 'reads',
   async begin({ url }) {
     const { databaseName, client } = databaseAt(url);
     const sleep = { sleep: 1, lock: 'r', lockTarget: databaseName, secs: 600, comment: lockOf(url) };
@@ -79,34 +81,41 @@ async function locksOf(url: string): Promise<Document[]> {
 
 describeWithMongo('on a server', () => {
   const password = 'a password that no user has';
-  const adapter: StorageUnderTest<ProxiedPlace> = {
-    ...behindProxy({
-      freshPlace: async () => (await freshStorage()).url,
-      open: (url) => createMongoStorage({ url }),
-      inAnotherProcess: (url) => ({
-        module: new URL('../src/index.ts', import.meta.url).href,
-        name: 'createMongoStorage',
-        options: { url },
-        flags: ['--conditions=@animal-store/source'],
-      }),
-      misconfiguredPlaces: (url) => [url.replace('//', `//zoo:${encodeURIComponent(password)}@`)],
+  const proxied = behindProxy({
+    freshPlace: async () => (await freshStorage()).url,
+    open: (url) => createMongoStorage({ url }),
+    inAnotherProcess: (url) => ({
+      module: new URL('../src/index.ts', import.meta.url).href,
+      name: 'createMongoStorage',
+      options: { url },
+      flags: ['--conditions=@animal-store/source'],
     }),
-    waits: { locked },
-    losses: {
+    misconfiguredPlaces: (url) => [url.replace('//', `//zoo:${encodeURIComponent(password)}@`)],
+  });
+  const adapter: StorageUnderTest<ProxiedPlace> = {
+    ...proxied,
+    interruptions: {
+      ...proxied.interruptions,
+      locked,
       'pets renamed': renamed('pets'),
       'counters renamed': renamed('counters'),
       'API keys renamed': renamed('api_keys'),
       'everything renamed': allRenamed,
       'everything dropped and created anew, empty': replaced,
+      'a later format': {
+        leaves: 'open storages',
+        begin: ({ url }) => setFormat(url, FORMAT + 1),
+        end: ({ url }) => setFormat(url, FORMAT),
+      },
     },
-    deletePet: async ({ url }, id) =>
-      void (await databaseAt(url).collection<PetDocument>('pets').deleteOne({ _id: id })),
-    async setCounterBack({ url }) {
-      await databaseAt(url)
-        .collection<{ _id: string }>('counters')
-        .updateOne({ _id: 'pets' }, { $set: { last: 0n } });
+    operator: {
+      deletePet: async ({ url }, id) =>
+        void (await databaseAt(url).collection<PetDocument>('pets').deleteOne({ _id: id })),
+      async setCounterBack({ url }) {
+        const counters = databaseAt(url).collection<{ _id: string }>('counters');
+        await counters.updateOne({ _id: 'pets' }, { $set: { last: 0n } });
+      },
     },
-    laterFormat: { begin: ({ url }) => setFormat(url, FORMAT + 1), end: ({ url }) => setFormat(url, FORMAT) },
     secrets: [password],
   };
   storageContract('mongodb', adapter);

@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { added, apiKey, expectNoLateWrites, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import {
+  added,
+  apiKey,
+  expectNoLateWrites,
+  idempotencyOf,
+  rex,
+  type StorageUnderTest,
+} from '@animal-store/adapter-contract';
 import { ALL_PETS, type PetRepository, type Storage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-servers/mongodb';
@@ -19,9 +26,12 @@ describeWithMongo('commands that fail', () => {
   });
   afterAll(() => server?.stop());
 
+  const freshPlace = () =>
+    `${server.url(`failing_${crypto.randomUUID().slice(0, 8)}`)}&retryReads=false&retryWrites=false`;
+
   /** Pets in a database of their own, so many that some ids are reserved. */
   async function prepared() {
-    const url = `${server.url(`failing_${crypto.randomUUID().slice(0, 8)}`)}&retryReads=false&retryWrites=false`;
+    const url = freshPlace();
     const storage = (await isReady(openStorage(url))) as Required<Storage>;
     const { pets } = storage;
     for (let index = 0; index < 10; index += 1) await added(pets, rex(), idempotencyOf(rex(), `old-${index}`));
@@ -125,13 +135,15 @@ describeWithMongo('commands that fail', () => {
   });
 
   test('begin no write after its call has failed, while the server is locked for a snapshot', async () => {
-    const storage = await prepared();
     const admin = databaseAt(server.url('admin'));
-    await expectNoLateWrites(storage, {
-      async begin() {
-        await admin.command({ fsync: 1, lock: true });
-        onTestFinished(async () => void (await admin.command({ fsyncUnlock: 1 }).catch(() => {})));
-      },
+    const adapter: StorageUnderTest<string> = {
+      freshPlace,
+      open: (url) => createMongoStorage({ url }),
+      interruptions: 'not tested',
+    };
+    await expectNoLateWrites(adapter, 'locked', {
+      leaves: 'reads',
+      begin: async () => void (await admin.command({ fsync: 1, lock: true })),
       end: async () => void (await admin.command({ fsyncUnlock: 1 })),
     });
   });

@@ -28,7 +28,7 @@ describeWithPartitions('on a set whose second member lags, and whose URL lets re
       return url;
     },
     open: (url) => createMongoStorage({ url }),
-    outages: 'not tested',
+    interruptions: 'not tested',
   };
   storageContract('mongodb', adapter);
   archiveContract('mongodb', adapter);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { added, apiKey, idempotencyOf, type Outage, partialOutageContract, rex } from '@animal-store/adapter-contract';
+import { added, apiKey, idempotencyOf, interruptionsContract, rex } from '@animal-store/adapter-contract';
 import { ALL_PETS, type Storage } from '@animal-store/domain/ports';
 import {
   databaseAt,
@@ -140,12 +140,13 @@ describeWithPartitions('a network partition', () => {
     expect(await storages[0].pets.list({ ...ALL_PETS, after: 0n, limit: 100 })).toHaveLength(7);
   });
 
-  const away = (index: 0 | 1): Outage<string> => ({
+  const away = (index: 0 | 1) => ({
+    leaves: { allWithin: 60_000 },
+    passes: true,
     begin: () => set.isolate(set.members[index]),
     end: () => set.heal(),
-    passes: true,
   });
-  partialOutageContract(
+  interruptionsContract(
     {
       async freshPlace() {
         const url = set.url(`test_${crypto.randomUUID()}`);
@@ -154,11 +155,8 @@ describeWithPartitions('a network partition', () => {
         return url;
       },
       open: (url) => createMongoStorage({ url }),
-      outages: 'not tested',
+      interruptions: 'not tested',
     },
-    {
-      'the primary': { ...away(0), takenOverWithin: 60_000 },
-      'a secondary': { ...away(1), takenOverWithin: 60_000 },
-    },
+    { 'the primary': away(0), 'a secondary': away(1) },
   );
 });

@@ -1,8 +1,7 @@
 import {
   archiveContract,
   behindProxy,
-  type Loss,
-  type Outage,
+  type Interruption,
   type ProxiedPlace,
   type StorageUnderTest,
   storageContract,
@@ -18,13 +17,15 @@ const password = 'a password that no user has';
 const locks = new Map<string, () => Promise<void>>();
 
 /** A table that an administrator renames. */
-const renamed = (name: string): Loss<ProxiedPlace> => ({
+const renamed = (name: string): Interruption<ProxiedPlace> => ({
+  leaves: 'nothing',
   line: /^the table \w+ is now \w+\.away, which /,
   begin: async ({ url }) => void (await sql(`ALTER TABLE ${name} RENAME TO away`, url)),
   end: async ({ url }) => void (await sql(`ALTER TABLE away RENAME TO ${name}`, url)),
 });
 
-const replaced: Loss<ProxiedPlace> = {
+const replaced: Interruption<ProxiedPlace> = {
+  leaves: 'nothing',
   line: /^the database is not the one that this process has used: restart the process$/,
   async begin({ url }) {
     const schema = schemaOf(url);
@@ -57,16 +58,17 @@ describeWithPostgres('on a server', () => {
     },
     misconfiguredPlaces: (url) => [url.replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`)],
   });
-  const locked: Outage<ProxiedPlace> = {
-    begin: async ({ url }) => void locks.set(url, await lockTables(url)),
-    end: async ({ url }) => locks.get(url)?.(),
-  };
   const adapter: StorageUnderTest<ProxiedPlace> = {
     ...proxied,
-    outages: {
-      ...proxied.outages,
-      locked,
+    interruptions: {
+      ...proxied.interruptions,
+      locked: {
+        leaves: 'reads',
+        begin: async ({ url }) => void locks.set(url, await lockTables(url)),
+        end: async ({ url }) => locks.get(url)?.(),
+      },
       'read-only': {
+        leaves: 'nothing',
         begin: async ({ url }) => {
           const { username } = new URL(url);
           await sql(`ALTER ROLE ${username} SET default_transaction_read_only = on`);
@@ -75,12 +77,14 @@ describeWithPostgres('on a server', () => {
         end: async ({ url }) => void (await sql(`ALTER ROLE ${new URL(url).username} RESET ALL`)),
       },
       'no right to write': {
+        leaves: 'reads',
         begin: async ({ url }) =>
           void (await sql(`REVOKE INSERT, UPDATE ON pets, api_keys FROM ${new URL(url).username}`, url)),
         end: async ({ url }) =>
           void (await sql(`GRANT INSERT, UPDATE ON pets, api_keys TO ${new URL(url).username}`, url)),
       },
       'credentials expired': {
+        leaves: 'nothing',
         begin: async ({ url }) => {
           const { username } = new URL(url);
           await sql(`ALTER ROLE ${username} NOLOGIN`);
@@ -88,19 +92,19 @@ describeWithPostgres('on a server', () => {
         },
         end: async ({ url }) => void (await sql(`ALTER ROLE ${new URL(url).username} LOGIN`)),
       },
-    },
-    waits: { locked },
-    losses: {
       'pets renamed': renamed('pets'),
       'API keys renamed': renamed('api_keys'),
       'the format renamed': renamed('animal_store'),
       'everything dropped and created anew, empty': replaced,
+      'a later format': {
+        leaves: 'open storages',
+        begin: async ({ url }) => void (await sql('UPDATE animal_store SET format = format + 1', url)),
+        end: async ({ url }) => void (await sql('UPDATE animal_store SET format = format - 1', url)),
+      },
     },
-    deletePet: async ({ url }, id) => void (await sql(`DELETE FROM pets WHERE id = ${id}`, url)),
-    setCounterBack: async ({ url }) => void (await sql("SELECT setval('pets_id_seq', 1, false)", url)),
-    laterFormat: {
-      begin: async ({ url }) => void (await sql('UPDATE animal_store SET format = format + 1', url)),
-      end: async ({ url }) => void (await sql('UPDATE animal_store SET format = format - 1', url)),
+    operator: {
+      deletePet: async ({ url }, id) => void (await sql(`DELETE FROM pets WHERE id = ${id}`, url)),
+      setCounterBack: async ({ url }) => void (await sql("SELECT setval('pets_id_seq', 1, false)", url)),
     },
     secrets: [password],
   };

@@ -1,18 +1,24 @@
 import { copyFileSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { archiveContract, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
+import {
+  archiveContract,
+  type Interruptions,
+  type StorageUnderTest,
+  storageContract,
+} from '@animal-store/adapter-contract';
 import { createSqliteStorage } from '../src/index.ts';
 import { FORMAT } from '../src/schema.ts';
 import { execute, freshFile } from './fixtures.ts';
-
-type Losses = NonNullable<StorageUnderTest<string>['losses']>;
 
 /** Connections of another program that keep a file locked for writing. */
 const locks = new Map<string, DatabaseSync>();
 
 /** Another program changes a file by SQL, and then undoes that. */
-const changed = (sql: string, undo: string, line: RegExp) => ({ begin: execute(sql), end: execute(undo), line });
+const changed = (sql: string, undo: string, line: RegExp) => ({
+  ...({ leaves: 'nothing', line } as const),
+  ...{ begin: execute(sql), end: execute(undo) },
+});
 
 /** Some of the parts of a database are moved away, and perhaps copies are put in their place. */
 function moved(parts: readonly string[], hasCopies = false) {
@@ -24,6 +30,7 @@ function moved(parts: readonly string[], hasCopies = false) {
     end(file: string) {
       for (const part of parts) renameSync(`${file}.away${part}`, file + part);
     },
+    leaves: 'nothing' as const,
     line: /animals\.db cannot be used: it or its log was deleted or replaced while it was open: [^\n]+$/,
   };
 }
@@ -33,7 +40,24 @@ const movedAway = moved(['', '-wal', '-shm']);
 const KEYS_INDEX = 'INDEX pets_by_idempotency_key ON pets (idempotency_holder, idempotency_key)';
 const DROP_KEYS = 'DROP INDEX pets_by_idempotency_key';
 
-const losses: Losses = {
+const interruptions: Interruptions<string> = {
+  'locked by another program': {
+    leaves: 'reads',
+    begin(file) {
+      const lock = new DatabaseSync(file, { timeout: 5_000 });
+      lock.exec('BEGIN IMMEDIATE');
+      locks.set(file, lock);
+    },
+    end(file) {
+      locks.get(file)?.close();
+      locks.delete(file);
+    },
+  },
+  'a later format': {
+    leaves: 'open storages',
+    begin: execute('PRAGMA user_version = 1000'),
+    end: execute(`PRAGMA user_version = ${FORMAT}`),
+  },
   'a database that is moved': movedAway,
   'a database that is dropped and created anew, empty': {
     ...movedAway,
@@ -74,37 +98,22 @@ const losses: Losses = {
   ),
 };
 
-const outages = {
-  'locked by another program': {
-    begin(file: string) {
-      const lock = new DatabaseSync(file, { timeout: 5_000 });
-      lock.exec('BEGIN IMMEDIATE');
-      locks.set(file, lock);
-    },
-    end(file: string) {
-      locks.get(file)?.close();
-      locks.delete(file);
-    },
-  },
-};
-
 const adapter: StorageUnderTest<string> = {
   freshPlace: freshFile,
   open: (file) => createSqliteStorage({ file }),
-  outages,
+  interruptions,
   inAnotherProcess: (file) => ({
     module: new URL('../src/index.ts', import.meta.url).href,
     name: 'createSqliteStorage',
     options: { file },
     flags: ['--conditions=@animal-store/source'],
   }),
-  deletePet: (file, id) => execute(`DELETE FROM pets WHERE id = ${id}`)(file),
-  setCounterBack: execute('DELETE FROM sqlite_sequence'),
-  waits: outages,
-  losses,
+  operator: {
+    deletePet: (file, id) => execute(`DELETE FROM pets WHERE id = ${id}`)(file),
+    setCounterBack: execute('DELETE FROM sqlite_sequence'),
+  },
   misconfiguredPlaces: (file) => [dirname(file), `${file}/animals.db`, `${file}.missing/animals.db`],
   twin: () => freshFile(),
-  laterFormat: { begin: execute('PRAGMA user_version = 1000'), end: execute(`PRAGMA user_version = ${FORMAT}`) },
 };
 
 storageContract('sqlite', adapter);

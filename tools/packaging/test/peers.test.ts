@@ -41,7 +41,7 @@ describe('with the oldest libraries in the ranges of its peers', () => {
       import { adapter } from '@animal-store/${name}/adapter';
 
       const places = ${JSON.stringify(Array.from({ length: 200 }, freshPlace))};
-      const tested = { freshPlace: () => places.pop(), open: (place) => adapter.open(place), outages: 'not tested' };
+      const tested = { freshPlace: () => places.pop(), open: (place) => adapter.open(place), interruptions: 'not tested' };
       storageContract('${name}', tested);
       archiveContract('${name}', tested);
     `;

@@ -15,7 +15,7 @@ const MEMORY_CONTRACT = `
   import { storageContract } from '@animal-store/adapter-contract';
   import { createMemory, openMemory } from './node_modules/@animal-store/adapter-memory/dist/open.js';
 
-  storageContract('memory', { freshPlace: createMemory, open: openMemory, outages: 'not tested' });
+  storageContract('memory', { freshPlace: createMemory, open: openMemory, interruptions: 'not tested' });
 `;
 
 /**

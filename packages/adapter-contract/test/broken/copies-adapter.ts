@@ -1,10 +1,10 @@
-import { behindProxy, type Outage, type ProxiedPlace, type StorageUnderTest } from '../../src/index.ts';
+import { behindProxy, type Interruption, type ProxiedPlace, type StorageUnderTest } from '../../src/index.ts';
 import { CREDENTIALS } from './bugs/bug.ts';
 import { BUGS, openCopy } from './bugs.ts';
 import { type Place, placeAt, startEngine } from './engine.ts';
 
 /** Changes a place, and takes it back. */
-const changed = (begin: Partial<Place>, end: Partial<Place>): Outage<ProxiedPlace> => ({
+const changed = (begin: Partial<Place>, end: Partial<Place>): Pick<Interruption<ProxiedPlace>, 'begin' | 'end'> => ({
   begin: ({ url }) => void Object.assign(placeAt(url), begin),
   end: ({ url }) => void Object.assign(placeAt(url), end),
 });
@@ -27,28 +27,33 @@ export function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
     ...proxied,
     // It runs each test a second time.
     ...(behind && { behind: { [behind]: ({ url, proxy }) => ({ url: `${url}?behind`, proxy }) } }),
-    // One of them, because each takes seconds.
-    outages: bug === 'none' ? proxied.outages : { [outage]: proxied.outages[outage] },
-    partialOutages: {
-      'a partition': { ...changed({ isPartAway: true }, { isPartAway: false }), passes: true },
-      'a node of three': {
-        ...changed({ isNodeAway: true, readyUntilElection: 10 }, { isNodeAway: false, readyUntilElection: 0 }),
-        takenOverWithin: 5_000,
-      },
-    },
-    waits: {
+    interruptions: {
+      // One of them, because each takes seconds.
+      ...(bug === 'none' ? proxied.interruptions : { [outage]: proxied.interruptions[outage] }),
       locked: {
+        leaves: 'reads',
         begin: ({ url }) => void Object.assign(placeAt(url), { lock: Promise.withResolvers() }),
         end: ({ url }) => placeAt(url).lock?.resolve(),
       },
+      'taken away': {
+        leaves: 'nothing',
+        line: /^the place was lost$/,
+        ...changed({ isLost: true }, { isLost: false }),
+      },
+      'a partition': { leaves: 'a part', passes: true, ...changed({ isPartAway: true }, { isPartAway: false }) },
+      'a node of three': {
+        leaves: { allWithin: 5_000 },
+        ...changed({ isNodeAway: true, readyUntilElection: 10 }, { isNodeAway: false, readyUntilElection: 0 }),
+      },
+      'a later format': { leaves: 'open storages', ...changed({ format: 3 }, { format: 1 }) },
     },
-    laterFormat: changed({ format: 3 }, { format: 1 }),
-    losses: { 'taken away': { line: /^the place was lost$/, ...changed({ isLost: true }, { isLost: false }) } },
-    deletePet({ url }, id) {
-      const place = placeAt(url);
-      place.pets = place.pets.filter((pet) => pet.id !== id);
+    operator: {
+      deletePet({ url }, id) {
+        const place = placeAt(url);
+        place.pets = place.pets.filter((pet) => pet.id !== id);
+      },
+      setCounterBack: ({ url }) => void Object.assign(placeAt(url), { lastId: 0n, isCounterBack: true }),
     },
-    setCounterBack: ({ url }) => void Object.assign(placeAt(url), { lastId: 0n, isCounterBack: true }),
     secrets: [PASSWORD],
   };
 }

@@ -50,7 +50,7 @@ export const IDEMPOTENCY_BUGS: Bugs = {
     change: idempotency(({ holder, key }) => ({ holder: '', key: `${holder}#${key}`.slice(0, 255) })),
   },
   'A batch is repeated if its COMMIT gets no response': {
-    foundBy: 'keeps all that it acknowledged, one pet for each idempotency key, through long and short outages',
+    foundBy: 'keeps all that it acknowledged if the interruption begins amid the writes of 20 callers',
     change: ofPets('add', (add, { ready }) => {
       async function addAll(all: readonly Parameters<PetRepository['add']>[]) {
         await ready();
@@ -71,7 +71,7 @@ export const IDEMPOTENCY_BUGS: Bugs = {
     change: idempotency(({ holder }) => ({ holder: holder.slice(0, 100) })),
   },
   'A creation that fails between two requests leaves its pet without its idempotency key': {
-    foundBy: 'begins no write once its call has failed between two responses, and leaves no half of a write',
+    foundBy: 'writes nothing after a call has failed between two responses, and leaves no half of a write',
     change: ofPets('add', (add, { archive, place, ready }) => async (pet, key) => {
       const end = performance.now() + BUDGET.call;
       const stored = key && (await archive.read(0n, 1_000)).some(({ idempotency }) => idempotency?.key === key.key);
@@ -84,7 +84,7 @@ export const IDEMPOTENCY_BUGS: Bugs = {
     }),
   },
   'Each repetition completes an interrupted creation under a new id': {
-    foundBy: 'keeps all that it acknowledged, one pet for each idempotency key, through long and short outages',
+    foundBy: 'keeps all that it acknowledged if the interruption begins amid the writes of 20 callers',
     change: ofPets('add', (add, { archive }) => {
       const interrupted = new Set<string>();
       return async (pet, key) => {

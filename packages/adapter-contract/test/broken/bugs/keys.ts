@@ -138,7 +138,7 @@ export const KEY_BUGS: Bugs = {
     },
   },
   'An API key is written in the background until it is stored': {
-    foundBy: 'begins no write after its call has failed, in any outage, and creates again within a second of a wait',
+    foundBy: 'writes nothing after a call has failed',
     change: ofKeys('add', (add) => (key) => {
       const addUntilStored = (): Promise<void> =>
         add(key).catch((failure) => {
@@ -188,7 +188,7 @@ export const KEY_BUGS: Bugs = {
     change: writingBackUses,
   },
   "A revocation that can't be read counts as none in a list": {
-    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever connections break',
     change: ofKeys('list', (list, { ready }) => async (selection) => {
       const page = await list(selection);
       const isRead = await ready().then(
@@ -199,7 +199,7 @@ export const KEY_BUGS: Bugs = {
     }),
   },
   "A revocation that can't be read counts as none in a search": {
-    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever connections break',
     change: ofKeys('find', (find, { ready }) => async (digest) => {
       const key = await find(digest);
       return ready().then(
@@ -250,7 +250,7 @@ export const KEY_BUGS: Bugs = {
     }),
   },
   'An API key is listed only if its record was new': {
-    foundBy: 'is right or unavailable in each call, and does no write twice, wherever its connection breaks',
+    foundBy: 'is right or unavailable in each call, and does no write twice, wherever connections break',
     change(storage, url) {
       const listed = new Set<string>();
       const add = ofKeys('add', (add, { keys, ready }) => async (key) => {

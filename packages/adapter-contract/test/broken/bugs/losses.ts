@@ -69,13 +69,12 @@ const failingAfter = (isSo: (place: Place) => boolean): Change =>
 
 const isTakenOver = ({ isNodeAway, readyUntilElection }: Place) => isNodeAway && readyUntilElection === 0;
 
-const PARTIAL =
-  'is right or unavailable in each call while a part of its place is away, not ready if one is unavailable, and works if others take over';
+const PARTIAL = 'is right or unavailable without a part of its place, and not ready if a call is unavailable';
 
 /** Bugs of calls while a place, or a part of it, is lost. */
 export const LOSS_BUGS: Bugs = {
   'A new connection makes a lost place anew': {
-    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    foundBy: 'says that what was stored is gone, makes nothing in its place, and works again once it is back',
     change(storage, url) {
       const another = operationsOn(newPlace()).pets;
       let isNew = false;
@@ -97,25 +96,25 @@ export const LOSS_BUGS: Bugs = {
     },
   },
   'A new connection makes an empty place where one was lost, and then says that it is another': {
-    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    foundBy: 'says that what was stored is gone, makes nothing in its place, and works again once it is back',
     message: /what is wrong/,
     change: makingAnew(() => true),
   },
   'A new connection makes an empty place where one was lost, unless the one before has met the loss': {
-    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    foundBy: 'says that what was stored is gone, makes nothing in its place, and works again once it is back',
     message: /what is wrong/,
     change: makingAnew((hasMet) => !hasMet),
   },
   'A place that was dropped and created anew is taken for the same': {
-    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    foundBy: 'says that what was stored is gone, makes nothing in its place, and works again once it is back',
     change: createdAnew,
   },
   'Only ready notices that a place was dropped and created anew': {
-    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    foundBy: 'says that what was stored is gone, makes nothing in its place, and works again once it is back',
     change: (storage, url) => ({ ...createdAnew(storage, url), ready: storage.ready }),
   },
   'A storage is ready before it can create pets again, after a loss': {
-    foundBy: 'notices that its place was lost while it runs, and works again once it is back',
+    foundBy: 'says that what was stored is gone, makes nothing in its place, and works again once it is back',
     message: /taken away: .* unavailable/,
     change: failingAfter(({ isLost }) => isLost),
   },

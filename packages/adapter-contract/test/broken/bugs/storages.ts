@@ -11,7 +11,7 @@ const reserved = new Map<string, bigint>();
 /** Bugs of opening and closing, and of what a process keeps. */
 export const STORAGE_BUGS: Bugs = {
   'A connection stays open that has found a wrong format': {
-    foundBy: 'rejects a place with the format of a later version, and leaves it unchanged',
+    foundBy: 'rejects a place that it cannot use, and leaves it unchanged',
     message: /open after close/,
     closesFailedConnections: false,
   },

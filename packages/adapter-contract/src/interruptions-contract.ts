@@ -1,0 +1,619 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { failureOf } from './calls.ts';
+import { CLOSE_LIMIT, RECOVERY_LIMIT } from './limits.ts';
+import { WEIGHTS } from './model-contract.ts';
+import { type Actor, beginSequence, type Call, type Method, OWN, type Sequence } from './model-sequence.ts';
+import { createInAnotherProcess } from './other-process.ts';
+import { expectClosed, expectMisconfigured } from './place-contract.ts';
+import { type Interruption, type Interruptions, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
+import type { TcpProxy } from './tcp-proxy.ts';
+
+/** Calls at once: more than a pool has connections. */
+const CALLERS = 20;
+
+/** So many pets and API keys are in each of some partitions. */
+const CROWD = 60;
+
+/** How long a request may take to the proxy, in milliseconds. */
+const IN_FLIGHT = 100;
+
+/** What has not changed for so long changes no more, in milliseconds. */
+const SETTLED = 1_000;
+
+/** When a response comes, in milliseconds: later than the timeout of a driver, and sooner than the limit of a call. */
+const LATE = 700;
+
+/** How soon creations work again once writes need no longer wait, in milliseconds. */
+const SOON = 1_000;
+
+/** A restore is interrupted after so many chunks, at most: it may take thousands. */
+const MAX_CHUNKS = 256;
+
+type Lane = { readonly actor: Actor; readonly call: Call }[];
+
+/** An API key that is there when calls are interrupted, and one that others change meanwhile. */
+const [KNOWN, CHANGED] = [OWN, OWN + 1];
+
+const isWrite = (name: string) => /^(pets.add|keys.(add|recordUse|revoke))/.test(name);
+
+const callOf = ({ calls }: Sequence, actor: Actor, name: Method, index: number, variant = 0) => ({
+  ...{ actor, call: calls[name](index, variant, 101) },
+});
+
+/**
+ * Each call of the ports once, each in a lane of its own.
+ *
+ * @param index Of what they create.
+ * @param known Of an API key that was added: a storage may ignore others.
+ */
+function everyCall(sequence: Sequence, actor: Actor, index: number, known = KNOWN): Lane[] {
+  const lanes = (Object.keys(WEIGHTS) as Method[]).map((name): Lane => {
+    const isChange = /recordUse|revoke/.test(name);
+    return [callOf(sequence, actor, name, isChange ? known : index, 0)];
+  });
+  const others = [
+    callOf(sequence, actor, 'pets.add', 4),
+    callOf(sequence, actor, 'pets.find', 0),
+    callOf(sequence, actor, 'pets.find', 1),
+    callOf(sequence, actor, 'pets.list', 4, 1),
+    callOf(sequence, actor, 'keys.find', KNOWN),
+    callOf(sequence, actor, 'keys.find', CHANGED),
+  ];
+  return [...lanes, ...others.map((call) => [call])];
+}
+
+const readsOf = (sequence: Sequence, actor: Actor) =>
+  everyCall(sequence, actor, 4).filter(([one]) => !isWrite(one?.call.text ?? ''));
+
+/** Writes of one index: two pets, and an API key with its changes. */
+const writesOf = (sequence: Sequence, actor: Actor, index: number): Lane => [
+  callOf(sequence, actor, 'pets.add', 4),
+  callOf(sequence, actor, 'pets.add', index),
+  callOf(sequence, actor, 'keys.add', index),
+  callOf(sequence, actor, 'keys.recordUse', index),
+  callOf(sequence, actor, 'keys.revoke', index),
+];
+
+/** Runs a check at a new place, with two storages where an API key and two pets are stored. */
+async function atNewPlace<Place>(
+  adapter: StorageUnderTest<Place>,
+  name: string,
+  check: (sequence: Sequence, place: Place) => Promise<void>,
+): Promise<void> {
+  const sequence = await beginSequence(adapter, false);
+  try {
+    await sequence.run([writesOf(sequence, sequence.actorAt(0), KNOWN).slice(0, 3)]);
+    await check(sequence, sequence.place as Place);
+  } catch (error) {
+    (error as Error).message = `${name}: ${(error as Error).message}\nafter:\n${sequence.log.join('\n')}`;
+    throw error;
+  } finally {
+    await sequence.end();
+  }
+}
+
+/** Runs checks at the same time, because they wait most of the time. All have ended before a failure is thrown. */
+async function together(checks: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(checks);
+  await Promise.all(checks);
+}
+
+/** Begins and ends an interruption once, at the latest when the test ends. */
+function switchOf<Place>(sequence: Sequence, interruption: Interruption<Place>, name: string) {
+  const place = sequence.place as Place;
+  let ending: Promise<void> | undefined;
+  const end = () => {
+    ending ??= (async () => {
+      sequence.log.push(`"${name}" ends`);
+      await interruption.end(place);
+    })();
+    return ending;
+  };
+  async function begin(): Promise<void> {
+    onTestFinished(end);
+    sequence.log.push(`"${name}" begins`);
+    await interruption.begin(place);
+  }
+  return { begin, end };
+}
+
+/** Expects that all that was acknowledged is there, that each write can be repeated, and that each call works at the first try. */
+async function expectKept(sequence: Sequence, actor: Actor): Promise<void> {
+  await sequence.readAll(actor);
+  await sequence.repeatAll(actor);
+  await sequence.readAll(actor);
+}
+
+/** What the operator reads of a storage that is not ready. */
+async function causeOf(storage: Pick<Storage, 'ready'>): Promise<unknown> {
+  return (await failureOf(() => storage.ready()))?.cause;
+}
+
+/** Before all calls. */
+async function beforeAllCalls<Place>(
+  adapter: StorageUnderTest<Place>,
+  [name, interruption]: readonly [string, Interruption<Place>],
+  breaksConnections = false,
+): Promise<void> {
+  const { leaves, line, passes = false } = interruption;
+  const allWithin = typeof leaves === 'object' ? leaves.allWithin : undefined;
+  await atNewPlace(adapter, name, async (sequence, place) => {
+    const { begin, end } = switchOf(sequence, interruption, name);
+    const proxy = adapter.proxyOf?.(place);
+    const [one, other, opening] = [0, 1, 2].map(sequence.actorAt) as [Actor, Actor, Actor];
+    const isWhole = leaves === 'nothing' || leaves === 'reads';
+    if (!isWhole)
+      for (let index = 0; index < CROWD; index += 1)
+        await sequence.run([writesOf(sequence, one, 1_000 + index).slice(0, 3)]);
+    // What this storage has read, another one changes.
+    await sequence.run(readsOf(sequence, one));
+    const changes = [...writesOf(sequence, other, CHANGED), ...writesOf(sequence, other, KNOWN).slice(3)];
+    await sequence.run([changes]);
+    await sequence.close(other);
+
+    let index = CHANGED + 1;
+    const ready = async (actor: Actor) => (await sequence.run([[{ actor, call: sequence.ready() }]]))[0]?.failure;
+    async function expectLine(): Promise<void> {
+      if (!line) return;
+      const readLine = async () => {
+        const cause = await causeOf(one.opened as Storage);
+        return StorageMisconfigured.is(cause) ? cause.message : `no StorageMisconfigured, but ${cause}`;
+      };
+      await expect.poll(readLine, { timeout: RECOVERY_LIMIT, message: 'what is wrong' }).toMatch(line);
+    }
+    /** Several times each: calls may wait for each other. */
+    async function runAll(actors: readonly Actor[], count: number): Promise<boolean> {
+      const lanes = Array.from({ length: count }, () =>
+        actors.flatMap((actor) => everyCall(sequence, actor, index++, CHANGED)),
+      ).flat();
+      const ends = await sequence.run(lanes);
+      if (isWhole)
+        for (const { call, failure } of ends) if (isWrite(call.text)) expect(failure, call.text).not.toBeNull();
+      return ends.every(({ failure }) => failure === null);
+    }
+    const expectWorks = async (actor: Actor) => {
+      const before = sequence.slow();
+      // One after the other: fewer may fail slowly than a pool has connections.
+      const each = Array.from({ length: 30 }, () => callOf(sequence, actor, 'keys.add', index++));
+      await sequence.run([each]);
+      await sequence.run([everyCall(sequence, actor, index++).flat()]);
+      expect(sequence.slow() - before, 'slow calls that failed').toBeLessThan(4);
+      await expectKept(sequence, actor);
+    };
+
+    await sequence.disturbed(
+      async () => {
+        await begin();
+        // Then a new connection is the first to meet it.
+        if (breaksConnections) proxy?.pass();
+        if (isWhole) {
+          // Creations may be acknowledged until the storage has looked.
+          expect(await ready(one), 'ready').not.toBeNull();
+          await expectLine();
+        }
+        // One that is opened where nothing is left would make a new place.
+        if (!line) {
+          await sequence.openedBy(opening, false);
+          await runAll([opening], 1);
+          await ready(opening);
+        }
+        if (isWhole) {
+          await runAll([one], 10);
+          if (line) {
+            proxy?.pass();
+            await runAll([one], 1);
+            // The calls before may have found their connections closed. A new one has made nothing there.
+            await runAll([one], 1);
+            await expectLine();
+          }
+          // A call that waits for others may have none.
+          const message = 'the cause of `storage_unavailable`, for the operator';
+          const readCause = () => causeOf(one.opened as Storage);
+          await expect.poll(readCause, { timeout: RECOVERY_LIMIT, message }).toBeInstanceOf(Error);
+          if (line) return await end();
+          const inFlight = sequence.run(everyCall(sequence, opening, index++, CHANGED));
+          await nextTurn();
+          expect(await failureOf(() => sequence.close(opening), CLOSE_LIMIT), 'close').toBeNull();
+          await inFlight;
+          await sequence.openedBy(opening, false);
+          expect(await ready(opening), 'ready').not.toBeNull();
+        } else {
+          let isTrue = false;
+          // In one round the rest may take over what the part has done.
+          for (let round = 0; round < 3 && !isTrue; round += 1) {
+            const before = await ready(one);
+            const finds = Array.from({ length: 2 * CROWD }, (_, number) => [
+              callOf(sequence, one, 'pets.find', OWN + number),
+              callOf(sequence, one, 'keys.find', 1_000 + (number % CROWD)),
+            ]);
+            const uses = Array.from({ length: CROWD }, (_, number) => [
+              callOf(sequence, one, 'keys.recordUse', 1_000 + number, round % 2),
+              callOf(sequence, one, 'keys.revoke', 1_000 + number),
+              callOf(sequence, one, 'pets.add', 4),
+            ]);
+            const ends = await sequence.run([...finds, ...uses, ...everyCall(sequence, one, index++)]);
+            const isRight = ends.every(({ failure }) => failure === null);
+            isTrue = Boolean(before ?? (await ready(one))) || isRight;
+          }
+          expect(isTrue, '`ready` fails if another call is unavailable').toBe(true);
+        }
+        if (allWithin === undefined) await end();
+      },
+      passes,
+      allWithin,
+    );
+    for (const actor of [one, opening]) await expectWorks(actor);
+    if (allWithin !== undefined) {
+      await expectWorks(other);
+      await sequence.close(other);
+      // What was away may join later.
+      await sequence.disturbed(end, passes);
+      for (const actor of [one, opening]) await expectWorks(actor);
+    }
+    await expectWorks(other);
+    const silentConnections = () => proxy?.silentConnections() ?? 0;
+    await expect.poll(silentConnections, { timeout: RECOVERY_LIMIT, message: 'replaced, but not closed' }).toBe(0);
+  });
+}
+
+/** Runs each call alone, and something else once so many chunks of it have passed, until no call has so many. */
+async function atEachChunk(
+  sequence: Sequence,
+  proxy: TcpProxy,
+  [first, by]: readonly [number, number],
+  disturb: (reset: () => void, ended: Promise<unknown>) => unknown,
+): Promise<void> {
+  const [one, other] = [0, 1].map(sequence.actorAt) as [Actor, Actor];
+  const both = 'pets.add by both';
+  /** The calls that may have so many chunks, with how often they had not: some have sometimes fewer. */
+  let left = new Map<string, number>([...everyCall(sequence, one, OWN).keys(), both].map((name) => [`${name}`, 0]));
+  for (let chunks = first; left.size > 0; chunks += by) {
+    const index = CHANGED + 1 + 2 * chunks;
+    const known = [index, index + 1].map((each) => callOf(sequence, one, 'keys.add', each));
+    const revoked = writesOf(sequence, one, index).slice(3);
+    await sequence.run([[...known, ...revoked]]);
+    for (const name of left.keys()) {
+      const step =
+        name === both
+          ? [one, other].map((actor): Lane => [callOf(sequence, actor, 'pets.add', 4)])
+          : [everyCall(sequence, one, index, index + 1)[Number(name)] as Lane];
+      // At once, so that a pool has several open connections.
+      await sequence.run(readsOf(sequence, one));
+      if (name === both) await sequence.run(readsOf(sequence, other));
+      await sequence.disturbed(async () => {
+        sequence.log.push(`after ${chunks} chunks of what follows, it is disturbed:`);
+        const amid = proxy.afterChunks(chunks);
+        const ended = sequence.run(step);
+        const reset = await Promise.race([ended.then(() => null), amid]);
+        if (reset === null) left.set(name, (left.get(name) ?? 0) + 1);
+        await disturb(reset ?? (() => {}), ended);
+        await ended;
+      });
+    }
+    left = new Map([...left].filter(([, missed]) => missed < 2));
+    await expectKept(sequence, one);
+  }
+}
+
+/** Writes take too long, and their requests are then held: nothing more is written. */
+async function betweenResponses(sequence: Sequence, proxy: TcpProxy, delay: number): Promise<void> {
+  const [one, other] = [0, 1].map(sequence.actorAt) as [Actor, Actor];
+  const callers = Array.from({ length: CALLERS }, (_, number) => CHANGED + number);
+  await sequence.run(callers.map((index) => [callOf(sequence, one, 'keys.add', 1_000 + index)]));
+  await sequence.disturbed(async () => {
+    proxy.delayResponses(delay);
+    sequence.log.push(`each response comes after ${delay} ms`);
+    const writes = callers.flatMap((index) => [
+      ...writesOf(sequence, one, index).slice(0, 3),
+      ...writesOf(sequence, one, 1_000 + index).slice(3),
+    ]);
+    await sequence.run(writes.map((call) => [call]));
+    // What was sent at the last moment is executed.
+    await sleep(IN_FLIGHT);
+    // What is sent now waits. The open connections stay: what was begun goes on.
+    proxy.holdRequests();
+    proxy.delayResponses(0);
+    await sequence.openedBy(other);
+    // The last responses for which no call waits any more.
+    await sleep(delay);
+    /** It writes nothing: that could wait for the locks of what was begun. */
+    const read = () => sequence.readAll(other);
+    await read();
+    await sleep(SETTLED);
+    // In some engines reads wait for these locks, too.
+    if (await read()) {
+      sequence.settle(true);
+      await read();
+    }
+    proxy.deliver();
+    sequence.log.push('requests that were sent later are delivered');
+    await sleep(SETTLED);
+    await read();
+    proxy.pass();
+  });
+  await expectKept(sequence, one);
+}
+
+/** Requests of an earlier connection arrive later than those of the next. */
+async function lateRequests(sequence: Sequence, proxy: TcpProxy): Promise<void> {
+  const one = sequence.actorAt(0);
+  await sequence.disturbed(async () => {
+    proxy.holdRequests();
+    sequence.log.push('requests on the open connections wait');
+    await sequence.run([[callOf(sequence, one, 'keys.recordUse', KNOWN, 0)], [callOf(sequence, one, 'pets.add', 4)]]);
+  });
+  await sequence.run([[callOf(sequence, one, 'keys.recordUse', KNOWN, 1)]]);
+  proxy.deliver();
+  sequence.log.push('they are delivered');
+  await sleep(3 * IN_FLIGHT);
+  await expectKept(sequence, one);
+}
+
+/**
+ * Amid the writes of 20 callers.
+ *
+ * @param timing From 0. It begins after as many writes as its square (0: one that has ended), and then as many chunks on the
+ * network, or milliseconds: so it meets each of the statements that writes share. An odd one ends at once, an even one when all
+ * callers have failed.
+ */
+async function amidWrites<Place>(
+  adapter: StorageUnderTest<Place>,
+  [name, interruption]: readonly [string, Interruption<Place>],
+  timing: number,
+): Promise<void> {
+  await atNewPlace(adapter, name, async (sequence, place) => {
+    const { begin, end } = switchOf(sequence, interruption, name);
+    const one = sequence.actorAt(0);
+    const lanes = Array.from({ length: CALLERS }, (_, caller) =>
+      Array.from({ length: 5 }, (_, round) => {
+        const writes = writesOf(sequence, one, CHANGED + 5 * caller + round);
+        return caller % 2 === 0 ? writes.slice(0, 2) : writes.slice(2);
+      }).flat(),
+    );
+    const { promise: enough, resolve } = Promise.withResolvers<void>();
+    let acknowledged = 0;
+    const onEnd = (failure: Error | null) => {
+      acknowledged += failure === null ? 1 : 0;
+      if (failure === null && acknowledged >= timing ** 2) resolve();
+      return failure === null;
+    };
+    await sequence.disturbed(async () => {
+      const writes = sequence.run(lanes, undefined, onEnd);
+      const proxy = adapter.proxyOf?.(place);
+      const amid = enough.then((): Promise<unknown> => (proxy ? proxy.afterChunks(timing) : sleep(timing)));
+      await Promise.race([writes, amid]);
+      await begin();
+      if (timing % 2 === 1) await end();
+      await writes;
+      await end();
+    }, interruption.passes);
+    await expectKept(sequence, one);
+  });
+}
+
+/** 20 writes a second for almost three times as long as a call may take: none is executed once its call has failed. */
+export async function expectNoLateWrites<Place>(
+  adapter: StorageUnderTest<Place>,
+  name: string,
+  interruption: Interruption<Place>,
+): Promise<void> {
+  const { leaves, executes = false, passes = false } = interruption;
+  await atNewPlace(adapter, name, async (sequence) => {
+    const { begin, end } = switchOf(sequence, interruption, name);
+    const one = sequence.actorAt(0);
+    await sequence.readClock(one);
+    const indexes = Array.from({ length: 30 }, (_, number) => CHANGED + number);
+    for (const index of indexes) await sequence.run([[callOf(sequence, one, 'keys.add', 1_000 + index)]]);
+    await sequence.disturbed(async () => {
+      await begin();
+      let failed = 0;
+      const lanes = indexes.flatMap((index) => {
+        const [add, addWithKey, addKey] = writesOf(sequence, one, index) as [Lane[0], Lane[0], Lane[0]];
+        const change = callOf(sequence, one, index % 2 ? 'keys.revoke' : 'keys.recordUse', 1_000 + index);
+        return [add, addWithKey, addKey, change];
+      });
+      // Each waits for its turn.
+      const turn = (number: number) => ({
+        ...lanes[number],
+        call: after(50 * number, (lanes[number] as Lane[0]).call),
+      });
+      await sequence.run(
+        lanes.map((_, number) => [turn(number) as Lane[0]]),
+        undefined,
+        (failure) => {
+          failed += failure ? 1 : 0;
+          return true;
+        },
+      );
+      expect(failed, 'writes that failed while they had to wait').toBeGreaterThan(lanes.length / 4);
+      await sleep(3 * IN_FLIGHT);
+      if (!executes) sequence.settle(false);
+      // These are in flight at the end.
+      const last = sequence.run(indexes.map((index) => [callOf(sequence, one, 'pets.add', 2_000 + index)]));
+      await sleep(IN_FLIGHT);
+      await end();
+      // On a busy machine this process may stand still while timers are due: only the turns of the event loop count.
+      let left = leaves === 'reads' ? SOON : RECOVERY_LIMIT;
+      const counted = (async () => {
+        for (; left > 0; left -= 50) await sleep(50);
+      })();
+      const create = async () => (await sequence.run([[callOf(sequence, one, 'pets.add', 4)]]))[0]?.failure;
+      let failure: Error | null | undefined;
+      do failure = await create();
+      while (failure && left > 0 && (await sleep(50, true)));
+      left = 0;
+      await counted;
+      expect(failure, `a creation after the end of "${name}"`).toBeNull();
+      await last;
+    }, passes);
+    // Those that wait in a queue are stored before it.
+    await sequence.run([[callOf(sequence, one, 'pets.add', 4)]]);
+    await expectKept(sequence, one);
+  });
+}
+
+/** The same call, later. */
+const after = (milliseconds: number, call: Call): Call => ({
+  ...call,
+  delay: milliseconds,
+});
+
+/** Amid a restore. */
+async function amidRestore(sequence: Sequence, proxy: TcpProxy): Promise<void> {
+  const one = sequence.actorAt(0);
+  if ((await sequence.openedBy(one)).archive === undefined) return;
+  for (let chunks = 1, isWhole = false, round = 0; !isWhole && chunks <= MAX_CHUNKS; chunks *= 2, round += 1) {
+    // One has the id of a pet that is there.
+    const pets = Array.from(
+      { length: 1_000 },
+      (_, number) => [10_000 * (round + 1) + number, 0, number === 9] as const,
+    );
+    const given = { actor: one, batch: OWN + round, gap: 5n, pets };
+    await sequence.disturbed(async () => {
+      sequence.log.push(`after ${chunks} chunks of what follows, all connections break:`);
+      await sequence.restore(given, async (begin) => {
+        const amid = proxy.afterChunks(chunks);
+        const ended = begin();
+        isWhole = await Promise.race([ended.then(() => true), amid.then(() => false)]);
+        proxy.cut();
+        // What the engine has received may still be stored.
+        await ended;
+        proxy.pass();
+      });
+    });
+    await sequence.readAll(one);
+    // Each pet that is stored has its key, and a new one an id above it.
+    await sequence.run([
+      [callOf(sequence, one, 'archive.lastId', 0)],
+      [callOf(sequence, one, 'pets.add', 4)],
+      ...pets.filter((_, number) => number % 10 === 0).map(([index]) => [callOf(sequence, one, 'pets.add', index)]),
+    ]);
+    await sequence.restore(given);
+    await expectKept(sequence, one);
+  }
+}
+
+/** Before an opening. */
+async function beforeOpening<Place>(
+  adapter: StorageUnderTest<Place>,
+  [name, interruption]: readonly [string, Interruption<Place>],
+): Promise<void> {
+  await atNewPlace(adapter, name, async (sequence, place) => {
+    const { begin, end } = switchOf(sequence, interruption, name);
+    for (const index of [0, 1]) await sequence.close(sequence.actorAt(index));
+    await begin();
+    await expectClosed(adapter, place, () => expectMisconfigured(adapter, place));
+    await end();
+    await expectKept(sequence, sequence.actorAt(0));
+  });
+}
+
+/** What is right or unavailable while something is away, and works again afterwards. */
+export function interruptionsContract<Place>(
+  adapter: StorageUnderTest<Place>,
+  interruptions: Interruptions<Place>,
+): void {
+  const { proxyOf, inAnotherProcess } = adapter;
+  const all = Object.entries(interruptions);
+  const whole = all.filter(([, { leaves }]) => leaves === 'nothing' || leaves === 'reads');
+  const losses = whole.filter(([, { line }]) => line);
+  const outages = whole.filter(([, { line }]) => !line);
+  const partial = all.filter(([, { leaves }]) => leaves === 'a part' || typeof leaves === 'object');
+
+  describe('while it is interrupted', { timeout: TEST_LIMIT }, () => {
+    if (outages.length > 0) {
+      test('is right or unavailable in each call, and works again with all that it acknowledged', () =>
+        together(outages.map((outage) => beforeAllCalls(adapter, outage))));
+
+      test('keeps all that it acknowledged if the interruption begins amid the writes of 20 callers', async () => {
+        for (const outage of outages)
+          await together(Array.from({ length: 8 }, (_, timing) => amidWrites(adapter, outage, timing)));
+      });
+
+      test('writes nothing after a call has failed', () =>
+        together(outages.map((outage) => expectNoLateWrites(adapter, ...outage))));
+
+      if (inAnotherProcess !== undefined)
+        test('keeps another process alive until its creation has a result or is unavailable, and then lets it end', () =>
+          together(
+            outages.map((outage) =>
+              atNewPlace(adapter, outage[0], async (sequence, place) => {
+                await switchOf(sequence, outage[1], outage[0]).begin();
+                const end = await createInAnotherProcess(inAnotherProcess(place), 'Rex');
+                expect(['Rex', 'storage_unavailable']).toContain(end);
+              }),
+            ),
+          ));
+    }
+
+    if (losses.length > 0)
+      test('says that what was stored is gone, makes nothing in its place, and works again once it is back', () =>
+        together(
+          [false, ...(proxyOf ? [true] : [])].flatMap((breaks) =>
+            losses.map((loss) => beforeAllCalls(adapter, loss, breaks)),
+          ),
+        ));
+
+    const opening = all.filter(([, { leaves }]) => leaves === 'open storages');
+    if (opening.length > 0)
+      test('rejects a place that it cannot use, and leaves it unchanged', () =>
+        together(opening.map((each) => beforeOpening(adapter, each))));
+
+    if (partial.length > 0)
+      test('is right or unavailable without a part of its place, and not ready if a call is unavailable', async () => {
+        // It may affect other places.
+        for (const part of partial) await beforeAllCalls(adapter, part);
+      });
+
+    if (proxyOf !== undefined) {
+      const at = (name: string, check: (sequence: Sequence, proxy: TcpProxy) => Promise<void>) =>
+        atNewPlace(adapter, name, (sequence, place) => check(sequence, proxyOf(place)));
+
+      test('is right or unavailable in each call, and does no write twice, wherever connections break', () =>
+        together(
+          [0, 1, 2, 3].flatMap((offset) => [
+            at('all connections break', (sequence, proxy) =>
+              atEachChunk(sequence, proxy, [offset + 1, 4], () => {
+                proxy.cut();
+                // New connections work at once: an adapter may be tempted to try again.
+                proxy.pass();
+              }),
+            ),
+            at('one connection breaks', (sequence, proxy) =>
+              atEachChunk(sequence, proxy, [offset + 1, 4], (reset) => reset()),
+            ),
+          ]),
+        ));
+
+      test('is right or unavailable in each call, and does no write twice, whichever response comes late', () =>
+        together(
+          Array.from({ length: 8 }, (_, offset) =>
+            at('a late response', (sequence, proxy) =>
+              atEachChunk(sequence, proxy, [offset, 8], async (_, ended) => {
+                proxy.delayResponses(LATE);
+                // A response, and a request: that of a driver which has waited for long enough gets its response next.
+                await Promise.race([ended, proxy.afterChunks(2)]);
+                proxy.delayResponses(0);
+              }),
+            ),
+          ),
+        ));
+
+      test('writes nothing after a call has failed between two responses, and leaves no half of a write', () =>
+        together(
+          // Calls of two to six requests fail between them.
+          [480, 600, 850, 900, 1_000, 2_000].map((delay) =>
+            at(`each response after ${delay} ms`, (sequence, proxy) => betweenResponses(sequence, proxy, delay)),
+          ),
+        ));
+
+      test('keeps what it acknowledged if requests of an earlier connection arrive later than those of the next', () =>
+        at('late requests', lateRequests));
+
+      test('completes a restore that was interrupted anywhere if it is repeated', () =>
+        at('an interrupted restore', amidRestore));
+    }
+  });
+}
