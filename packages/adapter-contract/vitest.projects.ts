@@ -1,6 +1,3 @@
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-export default [
-  {},
-  { name: 'on whole copies', include: ['test/whole-copies.nightly.ts'], level: 'nightly' },
-] satisfies ProjectOptions[];
+export default [{}, { name: 'at night', include: ['test/*.nightly.ts'], level: 'nightly' }] satisfies ProjectOptions[];

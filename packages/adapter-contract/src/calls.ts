@@ -138,7 +138,7 @@ export async function recovered(storage: Storage, limit = RECOVERY_LIMIT, passes
 }
 
 /** Each call that needs a storage, by its name: a method that is missing here is a compile error. */
-export const CALLS = {
+const CALLS = {
   'pets.add': ({ pets }) => pets.add(rex()),
   'pets.find': ({ pets }) => pets.find(1n),
   'pets.list': ({ pets }) => pets.list({ ...ALL_PETS, after: 0n, limit: 1 }),

@@ -1,20 +1,19 @@
 /** @module @animal-store/adapter-contract */
 
 import { afterAll, describe } from 'vitest';
-import { apiKeyRepositoryContract } from './api-key-repository-contract.ts';
-import { archivesUnderTest } from './archive-contract.ts';
-import { creatingContract } from './creating-contract.ts';
-import { idempotencyContract } from './idempotency-contract.ts';
-import { interruptionsContract } from './interruptions-contract.ts';
-import { listingContract } from './listing-contract.ts';
-import { modelContract } from './model-contract.ts';
-import { placeContract } from './place-contract.ts';
-import { sharedPlaceContract } from './shared-place-contract.ts';
+import { amountsContract, archiveAmountsContract } from './amounts.ts';
+import { anotherProcessContract } from './another-process.ts';
+import { crowdsContract, modelContract } from './any-sequence.ts';
+import { archiveDefectsContract, defectsContract } from './defects.ts';
+import { interruptionsContract } from './interruptions.ts';
+import { openingContract } from './opening-and-closing.ts';
+import { settingsContract } from './settings.ts';
 import { leading, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
-import { twoProcessesContract } from './two-processes-contract.ts';
+import { archiveValuesContract, valuesContract } from './values.ts';
+import { yearsContract } from './years.ts';
 
-export { archiveContract } from './archive-contract.ts';
-export { expectNoLateWrites, interruptionsContract } from './interruptions-contract.ts';
+export { interruptionsContract } from './interruptions.ts';
+export { expectNoLateWrites } from './late-writes.ts';
 export { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
 export {
   behindProxy,
@@ -68,14 +67,36 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
 function callsContract<Place>(adapter: StorageUnderTest<Place>): void {
   const { inAnotherProcess } = adapter;
   const test = testOf(adapter);
-  describe('creating and reading', () => creatingContract(test));
-  describe('listing', () => listingContract(test));
-  describe('creating with an idempotency key', () => idempotencyContract(test));
-  describe('API keys', () => apiKeyRepositoryContract(test));
-  describe('a storage', () => placeContract(adapter));
-  describe('two storages at one place', () => sharedPlaceContract(adapter));
-  describe('storages at one place', () => modelContract(adapter));
-  if (inAnotherProcess !== undefined) {
-    describe('two processes at one place', () => twoProcessesContract(adapter, inAnotherProcess.bind(adapter)));
-  }
+  describe('any sequence', () => {
+    modelContract(adapter);
+    crowdsContract(adapter);
+  });
+  describe('values', () => valuesContract(test));
+  describe('amounts', () => amountsContract(test));
+  describe('defects', () => defectsContract(test));
+  describe('opening and closing', () => openingContract(adapter));
+  describe('settings', () => settingsContract(adapter));
+  if (inAnotherProcess !== undefined)
+    describe('another process', () => anotherProcessContract(adapter, inAnotherProcess.bind(adapter)));
+  describe('years', () => yearsContract(adapter));
+}
+
+/** The adapters whose archives are tested. */
+const archivesUnderTest = new WeakSet<object>();
+
+/** Declares the tests of a storage that has an archive, which moves pets to another place. */
+export function archiveContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
+  archivesUnderTest.add(adapter);
+  describe(`${name} fulfils the contract of an archive:`, { timeout: TEST_LIMIT }, () => {
+    archiveCallsContract(adapter);
+    for (const [name, lead] of Object.entries(adapter.behind ?? {}))
+      describe(`behind ${name}`, () => archiveCallsContract(leading(adapter, lead)));
+  });
+}
+
+/** The tests of an archive at a place that is available. */
+function archiveCallsContract<Place>(adapter: StorageUnderTest<Place>): void {
+  describe('values', () => archiveValuesContract(adapter));
+  describe('amounts', () => archiveAmountsContract(adapter));
+  describe('defects', () => archiveDefectsContract(adapter));
 }

@@ -15,6 +15,7 @@ import {
   fingerprint,
   type Idempotency,
   type PetRepository,
+  type StoredPet,
 } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 
@@ -23,6 +24,12 @@ export function rex(given: Partial<NewPet> = {}): NewPet {
   const members = Object.entries(given).filter(([, value]) => value !== undefined);
   return { name: 'Rex', categoryId: 7n, ...Object.fromEntries(members) };
 }
+
+/** When a pet was created that is restored. */
+export const CREATED_AT = 1_800_000_000_123;
+
+/** A pet to restore. */
+export const petAt = (id: number): StoredPet => ({ id: BigInt(id), ...rex(), createdAt: CREATED_AT });
 
 /** The creation of a pet under an idempotency key. */
 export function idempotencyOf(newPet: NewPet, key: string | IdempotencyKey): Idempotency {

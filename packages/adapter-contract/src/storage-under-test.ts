@@ -1,5 +1,5 @@
-import type { Ports, Storage } from '@animal-store/domain/ports';
-import { onTestFinished, type TestAPI, test } from 'vitest';
+import type { PetArchive, Ports, Storage } from '@animal-store/domain/ports';
+import { expect, onTestFinished, type TestAPI, test } from 'vitest';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** The limit of each test, in milliseconds: ten times what a slow and busy machine needs. */
@@ -235,5 +235,15 @@ export function testOf<Place>(adapter: StorageUnderTest<Place>) {
     storage: async ({ place }, use) => use(await opened(adapter, place)),
     pets: ({ storage }, use) => use(storage.pets),
     keys: ({ storage }, use) => use(storage.keys),
+  });
+}
+
+/** The same, for a storage that has an archive. */
+export function archiveTestOf<Place>(adapter: StorageUnderTest<Place>) {
+  return testOf(adapter).extend<{ archive: PetArchive }>({
+    async archive({ storage }, use) {
+      expect(storage.archive, 'the archive of the storage').toBeDefined();
+      await use(storage.archive as PetArchive);
+    },
   });
 }

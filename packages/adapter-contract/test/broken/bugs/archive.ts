@@ -156,7 +156,7 @@ export const ARCHIVE_BUGS: Bugs = {
   },
   'Creations skip taken ids instead of those below an interrupted restore': {
     foundBy: 'completes a restore that was interrupted anywhere if it is repeated',
-    message: /: created after \d+ chunks/,
+    message: /the id \d+ is not above \d+/,
     change: both(
       raisingLast,
       ofArchive('lastId', (lastId, { archive }) => async () => {

@@ -1,3 +1,5 @@
+// The model of the ports: what may be stored of one pet or one API key, and what each call does to it.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiKey, NewPet } from '@animal-store/domain';
 import type { Creation } from '@animal-store/domain/ports';

@@ -1,135 +1,42 @@
+// Interruptions: while something is away, each call is right or unavailable in time. Afterwards all that was acknowledged is
+// there, once.
+
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { failureOf } from './calls.ts';
+import { betweenResponses, expectNoLateWrites, lateRequests } from './late-writes.ts';
 import { CLOSE_LIMIT, RECOVERY_LIMIT } from './limits.ts';
-import { WEIGHTS } from './model-contract.ts';
-import { type Actor, beginSequence, type Call, type Method, OWN, type Sequence } from './model-sequence.ts';
+import {
+  atNewPlace,
+  CALLERS,
+  CHANGED,
+  callOf,
+  causeOf,
+  everyCall,
+  expectKept,
+  isWrite,
+  KNOWN,
+  type Lane,
+  readsOf,
+  switchOf,
+  together,
+  writesOf,
+} from './model/interrupted.ts';
+import { type Actor, OWN, type Sequence } from './model/sequence.ts';
 import { createInAnotherProcess } from './other-process.ts';
-import { expectClosed, expectMisconfigured } from './place-contract.ts';
+import { expectClosed, expectMisconfigured } from './settings.ts';
 import { type Interruption, type Interruptions, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
-
-/** Calls at once: more than a pool has connections. */
-const CALLERS = 20;
 
 /** So many pets and API keys are in each of some partitions. */
 const CROWD = 60;
 
-/** How long a request may take to the proxy, in milliseconds. */
-const IN_FLIGHT = 100;
-
-/** What has not changed for so long changes no more, in milliseconds. */
-const SETTLED = 1_000;
-
 /** When a response comes, in milliseconds: later than the timeout of a driver, and sooner than the limit of a call. */
 const LATE = 700;
 
-/** How soon creations work again once writes need no longer wait, in milliseconds. */
-const SOON = 1_000;
-
 /** A restore is interrupted after so many chunks, at most: it may take thousands. */
-const MAX_CHUNKS = 256;
-
-type Lane = { readonly actor: Actor; readonly call: Call }[];
-
-/** An API key that is there when calls are interrupted, and one that others change meanwhile. */
-const [KNOWN, CHANGED] = [OWN, OWN + 1];
-
-const isWrite = (name: string) => /^(pets.add|keys.(add|recordUse|revoke))/.test(name);
-
-const callOf = ({ calls }: Sequence, actor: Actor, name: Method, index: number, variant = 0) => ({
-  ...{ actor, call: calls[name](index, variant, 101) },
-});
-
-/**
- * Each call of the ports once, each in a lane of its own.
- *
- * @param index Of what they create.
- * @param known Of an API key that was added: a storage may ignore others.
- */
-function everyCall(sequence: Sequence, actor: Actor, index: number, known = KNOWN): Lane[] {
-  const lanes = (Object.keys(WEIGHTS) as Method[]).map((name): Lane => {
-    const isChange = /recordUse|revoke/.test(name);
-    return [callOf(sequence, actor, name, isChange ? known : index, 0)];
-  });
-  const others = [
-    callOf(sequence, actor, 'pets.add', 4),
-    callOf(sequence, actor, 'pets.find', 0),
-    callOf(sequence, actor, 'pets.find', 1),
-    callOf(sequence, actor, 'pets.list', 4, 1),
-    callOf(sequence, actor, 'keys.find', KNOWN),
-    callOf(sequence, actor, 'keys.find', CHANGED),
-  ];
-  return [...lanes, ...others.map((call) => [call])];
-}
-
-const readsOf = (sequence: Sequence, actor: Actor) =>
-  everyCall(sequence, actor, 4).filter(([one]) => !isWrite(one?.call.text ?? ''));
-
-/** Writes of one index: two pets, and an API key with its changes. */
-const writesOf = (sequence: Sequence, actor: Actor, index: number): Lane => [
-  callOf(sequence, actor, 'pets.add', 4),
-  callOf(sequence, actor, 'pets.add', index),
-  callOf(sequence, actor, 'keys.add', index),
-  callOf(sequence, actor, 'keys.recordUse', index),
-  callOf(sequence, actor, 'keys.revoke', index),
-];
-
-/** Runs a check at a new place, with two storages where an API key and two pets are stored. */
-async function atNewPlace<Place>(
-  adapter: StorageUnderTest<Place>,
-  name: string,
-  check: (sequence: Sequence, place: Place) => Promise<void>,
-): Promise<void> {
-  const sequence = await beginSequence(adapter, false);
-  try {
-    await sequence.run([writesOf(sequence, sequence.actorAt(0), KNOWN).slice(0, 3)]);
-    await check(sequence, sequence.place as Place);
-  } catch (error) {
-    (error as Error).message = `${name}: ${(error as Error).message}\nafter:\n${sequence.log.join('\n')}`;
-    throw error;
-  } finally {
-    await sequence.end();
-  }
-}
-
-/** Runs checks at the same time, because they wait most of the time. All have ended before a failure is thrown. */
-async function together(checks: readonly Promise<void>[]): Promise<void> {
-  await Promise.allSettled(checks);
-  await Promise.all(checks);
-}
-
-/** Begins and ends an interruption once, at the latest when the test ends. */
-function switchOf<Place>(sequence: Sequence, interruption: Interruption<Place>, name: string) {
-  const place = sequence.place as Place;
-  let ending: Promise<void> | undefined;
-  const end = () => {
-    ending ??= (async () => {
-      sequence.log.push(`"${name}" ends`);
-      await interruption.end(place);
-    })();
-    return ending;
-  };
-  async function begin(): Promise<void> {
-    onTestFinished(end);
-    sequence.log.push(`"${name}" begins`);
-    await interruption.begin(place);
-  }
-  return { begin, end };
-}
-
-/** Expects that all that was acknowledged is there, that each write can be repeated, and that each call works at the first try. */
-async function expectKept(sequence: Sequence, actor: Actor): Promise<void> {
-  await sequence.readAll(actor);
-  await sequence.repeatAll(actor);
-  await sequence.readAll(actor);
-}
-
-/** What the operator reads of a storage that is not ready. */
-async function causeOf(storage: Pick<Storage, 'ready'>): Promise<unknown> {
-  return (await failureOf(() => storage.ready()))?.cause;
-}
+const MAX_CHUNKS = 64;
 
 /** Before all calls. */
 async function beforeAllCalls<Place>(
@@ -297,60 +204,6 @@ async function atEachChunk(
   }
 }
 
-/** Writes take too long, and their requests are then held: nothing more is written. */
-async function betweenResponses(sequence: Sequence, proxy: TcpProxy, delay: number): Promise<void> {
-  const [one, other] = [0, 1].map(sequence.actorAt) as [Actor, Actor];
-  const callers = Array.from({ length: CALLERS }, (_, number) => CHANGED + number);
-  await sequence.run(callers.map((index) => [callOf(sequence, one, 'keys.add', 1_000 + index)]));
-  await sequence.disturbed(async () => {
-    proxy.delayResponses(delay);
-    sequence.log.push(`each response comes after ${delay} ms`);
-    const writes = callers.flatMap((index) => [
-      ...writesOf(sequence, one, index).slice(0, 3),
-      ...writesOf(sequence, one, 1_000 + index).slice(3),
-    ]);
-    await sequence.run(writes.map((call) => [call]));
-    // What was sent at the last moment is executed.
-    await sleep(IN_FLIGHT);
-    // What is sent now waits. The open connections stay: what was begun goes on.
-    proxy.holdRequests();
-    proxy.delayResponses(0);
-    await sequence.openedBy(other);
-    // The last responses for which no call waits any more.
-    await sleep(delay);
-    /** It writes nothing: that could wait for the locks of what was begun. */
-    const read = () => sequence.readAll(other);
-    await read();
-    await sleep(SETTLED);
-    // In some engines reads wait for these locks, too.
-    if (await read()) {
-      sequence.settle(true);
-      await read();
-    }
-    proxy.deliver();
-    sequence.log.push('requests that were sent later are delivered');
-    await sleep(SETTLED);
-    await read();
-    proxy.pass();
-  });
-  await expectKept(sequence, one);
-}
-
-/** Requests of an earlier connection arrive later than those of the next. */
-async function lateRequests(sequence: Sequence, proxy: TcpProxy): Promise<void> {
-  const one = sequence.actorAt(0);
-  await sequence.disturbed(async () => {
-    proxy.holdRequests();
-    sequence.log.push('requests on the open connections wait');
-    await sequence.run([[callOf(sequence, one, 'keys.recordUse', KNOWN, 0)], [callOf(sequence, one, 'pets.add', 4)]]);
-  });
-  await sequence.run([[callOf(sequence, one, 'keys.recordUse', KNOWN, 1)]]);
-  proxy.deliver();
-  sequence.log.push('they are delivered');
-  await sleep(3 * IN_FLIGHT);
-  await expectKept(sequence, one);
-}
-
 /**
  * Amid the writes of 20 callers.
  *
@@ -393,73 +246,6 @@ async function amidWrites<Place>(
   });
 }
 
-/** 20 writes a second for almost three times as long as a call may take: none is executed once its call has failed. */
-export async function expectNoLateWrites<Place>(
-  adapter: StorageUnderTest<Place>,
-  name: string,
-  interruption: Interruption<Place>,
-): Promise<void> {
-  const { leaves, executes = false, passes = false } = interruption;
-  await atNewPlace(adapter, name, async (sequence) => {
-    const { begin, end } = switchOf(sequence, interruption, name);
-    const one = sequence.actorAt(0);
-    await sequence.readClock(one);
-    const indexes = Array.from({ length: 30 }, (_, number) => CHANGED + number);
-    for (const index of indexes) await sequence.run([[callOf(sequence, one, 'keys.add', 1_000 + index)]]);
-    await sequence.disturbed(async () => {
-      await begin();
-      let failed = 0;
-      const lanes = indexes.flatMap((index) => {
-        const [add, addWithKey, addKey] = writesOf(sequence, one, index) as [Lane[0], Lane[0], Lane[0]];
-        const change = callOf(sequence, one, index % 2 ? 'keys.revoke' : 'keys.recordUse', 1_000 + index);
-        return [add, addWithKey, addKey, change];
-      });
-      // Each waits for its turn.
-      const turn = (number: number) => ({
-        ...lanes[number],
-        call: after(50 * number, (lanes[number] as Lane[0]).call),
-      });
-      await sequence.run(
-        lanes.map((_, number) => [turn(number) as Lane[0]]),
-        undefined,
-        (failure) => {
-          failed += failure ? 1 : 0;
-          return true;
-        },
-      );
-      expect(failed, 'writes that failed while they had to wait').toBeGreaterThan(lanes.length / 4);
-      await sleep(3 * IN_FLIGHT);
-      if (!executes) sequence.settle(false);
-      // These are in flight at the end.
-      const last = sequence.run(indexes.map((index) => [callOf(sequence, one, 'pets.add', 2_000 + index)]));
-      await sleep(IN_FLIGHT);
-      await end();
-      // On a busy machine this process may stand still while timers are due: only the turns of the event loop count.
-      let left = leaves === 'reads' ? SOON : RECOVERY_LIMIT;
-      const counted = (async () => {
-        for (; left > 0; left -= 50) await sleep(50);
-      })();
-      const create = async () => (await sequence.run([[callOf(sequence, one, 'pets.add', 4)]]))[0]?.failure;
-      let failure: Error | null | undefined;
-      do failure = await create();
-      while (failure && left > 0 && (await sleep(50, true)));
-      left = 0;
-      await counted;
-      expect(failure, `a creation after the end of "${name}"`).toBeNull();
-      await last;
-    }, passes);
-    // Those that wait in a queue are stored before it.
-    await sequence.run([[callOf(sequence, one, 'pets.add', 4)]]);
-    await expectKept(sequence, one);
-  });
-}
-
-/** The same call, later. */
-const after = (milliseconds: number, call: Call): Call => ({
-  ...call,
-  delay: milliseconds,
-});
-
 /** Amid a restore. */
 async function amidRestore(sequence: Sequence, proxy: TcpProxy): Promise<void> {
   const one = sequence.actorAt(0);
@@ -490,7 +276,8 @@ async function amidRestore(sequence: Sequence, proxy: TcpProxy): Promise<void> {
       [callOf(sequence, one, 'pets.add', 4)],
       ...pets.filter((_, number) => number % 10 === 0).map(([index]) => [callOf(sequence, one, 'pets.add', index)]),
     ]);
-    await sequence.restore(given);
+    // By the same storage: it may remember what it has sent.
+    await sequence.restore(given, undefined, true);
     await expectKept(sequence, one);
   }
 }

@@ -1,3 +1,5 @@
+// A sequence of calls at one place: the storages, each call of the ports, and whether the model allows its result.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ApiKey,
@@ -18,8 +20,11 @@ import {
   type StoredPet,
 } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { expectMayPass, expectNoSecret, expectUnavailable, failureOf, inTime, patiently, recovered } from './calls.ts';
-import { CALL_LIMIT, TRIES } from './limits.ts';
+import { expectMayPass, expectNoSecret, expectUnavailable, failureOf, inTime, patiently, recovered } from '../calls.ts';
+import { CALL_LIMIT, TRIES } from '../limits.ts';
+import { openInAnotherProcess } from '../other-process.ts';
+import { apiKey, CREATED_AT, inOrderOfIds, rex } from '../samples.ts';
+import type { StorageUnderTest } from '../storage-under-test.ts';
 import {
   addsKey,
   creates,
@@ -37,17 +42,12 @@ import {
   toText,
   usesKey,
 } from './model.ts';
-import { openInAnotherProcess } from './other-process.ts';
-import { apiKey, inOrderOfIds, rex } from './samples.ts';
-import type { StorageUnderTest } from './storage-under-test.ts';
 
 /** How long after its call has failed a pet may be stored, in milliseconds: the call's request was executed at the end. */
 const TOLERANCE = 200;
 
 /** So many steps of a storage may fail to create once an operator has set the counter of ids back. */
 const FAILING = 3;
-
-const createdAt = 1_800_000_000_123;
 
 interface Opened extends Ports, Partial<Pick<Storage, 'archive' | 'ready' | 'location'>> {
   close(): Promise<void>;
@@ -486,12 +486,14 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
    * Runs the calls of each lane one after the other, and those of different lanes at once.
    *
    * @param gate Other lanes than the first wait for it. It is given the end of the first.
+   * @param onAllEnded Awaited before the results are judged, which takes time.
    * @param onEnd Called after each call. A lane ends once it returns false.
    */
   async function run(
     lanes: Lanes,
     gate?: (ended: Promise<unknown>) => Promise<unknown>,
     onEnd: (failure: Error | null) => boolean = () => true,
+    onAllEnded: () => Promise<unknown> = async () => {},
   ): Promise<readonly End[]> {
     await open(lanes);
     async function runLane(lane: Lanes[number]): Promise<End[]> {
@@ -507,6 +509,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     const firstEnds = runLane(first);
     await gate?.(firstEnds);
     const ends = await Promise.all([firstEnds, ...others.map(runLane)]);
+    await onAllEnded();
     noteRun(ends);
     type Effects = { readonly lanes: Effect<never>[][]; readonly failed: Effect<never>[] };
     const all = new Map<Possible<never>, Effects>();
@@ -552,9 +555,9 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     if (ready) expect(await failureOf(() => ready()), 'ready after close').toSatisfy(DomainError.is);
   }
 
-  /** The archive of a storage that alone is open. */
-  async function archiveOf(actor: Actor) {
-    for (const each of actors) await close(each);
+  /** The archive of a storage that alone is open, and opened anew unless it stays open. */
+  async function archiveOf(actor: Actor, staysOpen = false) {
+    for (const each of actors) if (!staysOpen || each !== actor) await close(each);
     return (await openedBy(actor)).archive;
   }
 
@@ -674,15 +677,21 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     async restore(
       { actor, batch, gap, pets }: { actor: Actor; batch: number; gap: bigint; pets: readonly Restored[] },
       around: (begin: () => Promise<unknown>) => Promise<unknown> = (begin) => begin(),
+      staysOpen = false,
     ): Promise<void> {
-      const archive = await archiveOf(actor);
+      const archive = await archiveOf(actor, staysOpen);
       if (archive === undefined) return;
       const highest = [floor, ...owners.keys()].reduce(max, top);
       const create = ([key, variant, isTaken]: Restored, index: number): StoredPet => {
         const slot = slotAt(key, 'Max');
         const request = requestOf(slot, variant);
         const id = isTaken && index < owners.size ? idAt(index) : highest + gap * BigInt(index + 1);
-        return { id, ...request, createdAt, ...(slot.key && { idempotency: idempotencyWith(slot, request) }) };
+        return {
+          id,
+          ...request,
+          createdAt: CREATED_AT,
+          ...(slot.key && { idempotency: idempotencyWith(slot, request) }),
+        };
       };
       const eachOnce = () => new Map(pets.map(create).map((pet) => [pet.id, pet]));
       const given = batches.get(batch) ?? inOrderOfIds([...eachOnce().values()]);

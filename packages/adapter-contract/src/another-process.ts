@@ -1,3 +1,5 @@
+// Another process: it ends with code 0 and its result, also while something is away, and keeps no memory of what has ended.
+
 import type { ApiKey } from '@animal-store/domain';
 import { ALL_PETS, type ApiKeyRepository } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
@@ -9,8 +11,7 @@ import { type ExportedFunction, opened, type StorageUnderTest, testOf } from './
 
 const UNKNOWN_ID = '0123456789abcdef';
 
-/** Two processes at one place: the state of a module is that of one process. */
-export function twoProcessesContract<Place>(
+export function anotherProcessContract<Place>(
   adapter: StorageUnderTest<Place>,
   inAnotherProcess: (place: Place) => ExportedFunction,
 ): void {

@@ -1,0 +1,135 @@
+// Any sequence: whatever storages, processes and operators do one after the other or at once, each result is one that the ports
+// allow.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ALL_PETS, type Storage } from '@animal-store/domain/ports';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { atOnce, patiently, recovered } from './calls.ts';
+import { type Failure, failureOfPlan, plansOf, SEED, SEQUENCES } from './model/steps.ts';
+import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
+import { opened, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
+
+/** After so many calls no shorter sequence is looked for. */
+const MAX_CALLS = 6_000;
+
+/** Any sequence of calls, with what operators and networks do between them and meanwhile. */
+export function modelContract<Place>(adapter: StorageUnderTest<Place>): void {
+  /** Leaves out steps, many and then few of them, as long as the rest fails, and before the test's own limit ends it. */
+  async function shortened(failure: Failure, hasOtherProcess: boolean): Promise<Error> {
+    let shortest = failure;
+    let left = MAX_CALLS;
+    const latest = performance.now() + TEST_LIMIT / 3;
+    const isOver = () => left <= 0 || performance.now() >= latest;
+    for (let size = failure.steps.length >> 1, isShorter = false; size > 0; size = isShorter ? size : size >> 1) {
+      isShorter = false;
+      for (let from = shortest.steps.length - size; from >= 0 && !isOver(); from -= size) {
+        const steps = shortest.steps.toSpliced(from, size);
+        const { failure: found, count } = await failureOfPlan(adapter, { steps, hasOtherProcess });
+        left -= count;
+        isShorter ||= found !== null;
+        shortest = found ?? shortest;
+      }
+    }
+    return shortest.error;
+  }
+
+  test('is right in any sequence of calls', async () => {
+    const { seed = SEED, numRuns = SEQUENCES } = fc.readConfigureGlobal();
+    for (const plan of plansOf(adapter, { seed, numRuns })) {
+      const { failure } = await failureOfPlan(adapter, plan);
+      if (failure === null) continue;
+      const error = await shortened(failure, plan.hasOtherProcess);
+      error.message += `\nThe seed ${seed} makes the same sequences. For others: fc.configureGlobal({ seed: ${seed + 1} })`;
+      throw error;
+    }
+  });
+}
+
+/** More at once than a sequence has, which authors got wrong. */
+export function crowdsContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const test = testOf(adapter).extend<{ both: [Storage, Storage] }>({
+    /** Opened and used for the first time at once. */
+    async both({ place }, use) {
+      const both = await Promise.all([opened(adapter, place), opened(adapter, place)]);
+      await Promise.all(both.map((storage) => storage.ready()));
+      await use(both);
+    },
+  });
+
+  test('shows a pet to every read that begins after its acknowledgement, although others are in flight', async ({
+    pets,
+  }) => {
+    const inFlight: unknown[] = [];
+    const everything = { ...ALL_PETS, after: 0n, limit: 100 };
+    let last = 0n;
+    const createMany = async () => {
+      for (let count = 0; count < 15; count += 1) {
+        // The same reads as below: an adapter could share their results.
+        for (let id = last + 1n; id < last + 6n; id += 1n) inFlight.push(pets.find(id), pets.list(everything));
+        const pet = await added(pets);
+        last = pet.id;
+        const [found, page] = await Promise.all([pets.find(pet.id), pets.list(everything)]);
+        expect(found).toStrictEqual(pet);
+        expect(page).toContainEqual(pet);
+      }
+    };
+    await atOnce(5, createMany).finally(() => Promise.allSettled(inFlight));
+    await Promise.all(inFlight);
+  });
+
+  test('creates one pet for many calls at once with one key, and returns null to those with another pet', async ({
+    pets,
+  }) => {
+    const creations = await atOnce(50, (index) => {
+      const newPet = index % 2 === 0 ? rex() : rex({ name: 'Max' });
+      return pets.add(newPet, idempotencyOf(newPet, 'k1'));
+    });
+    const [stored, ...others] = await everyPage(pets);
+    expect(others).toEqual([]);
+    expect(creations.flatMap((creation) => creation?.pet ?? [])).toEqual(Array(25).fill(stored));
+    expect(creations.filter((creation) => creation?.created)).toHaveLength(1);
+  });
+
+  test('show an API key that the other has added or revoked at once, beside creations', async ({ both }) => {
+    const [one, other] = both;
+    let isOver = false;
+    const createMany = async (index: number) => {
+      for (; !isOver; await nextTurn()) await patiently(() => added((both[index % 2] as Storage).pets));
+    };
+    // A replica lags if it has much to do.
+    const creations = atOnce(30, createMany);
+    try {
+      for (let round = 0; round < 30; round += 1) {
+        const record = apiKey();
+        const find = () => patiently(() => other.keys.find(record.digest));
+        expect(await find()).toBeNull();
+        await patiently(() => one.keys.add(record));
+        expect(await find()).toStrictEqual(record);
+        await patiently(() => one.keys.revoke(record.id, 5));
+        expect(await find()).toStrictEqual({ ...record, revokedAt: 5 });
+      }
+    } finally {
+      isOver = true;
+      await creations;
+    }
+  });
+
+  test('keep a revocation by one of eight that all record uses, and the last use', async ({ place, both }) => {
+    const others = await atOnce(6, () => opened(adapter, place));
+    await Promise.all(others.map((storage) => recovered(storage)));
+    for (let round = 0; round < 10; round += 1) {
+      const record = apiKey();
+      await both[0].keys.add(record);
+      const uses = [...both, ...others].map(async ({ keys }, index) => {
+        for (let at = 1; at <= 10; at += 1) await patiently(() => keys.recordUse(record.id, 100 * index + at));
+      });
+      const revoked = await patiently(() => both[1].keys.revoke(record.id, 5));
+      await Promise.all(uses);
+      const found = await both[0].keys.find(record.digest);
+      expect(found).toMatchObject({ ...record, revokedAt: 5, lastUsedAt: expect.any(Number) });
+      expect((found?.lastUsedAt ?? 0) % 100, 'the last of ten uses, by one of eight').toBe(10);
+      expect(revoked).toMatchObject({ ...record, revokedAt: 5, lastUsedAt: revoked?.lastUsedAt });
+    }
+  });
+}

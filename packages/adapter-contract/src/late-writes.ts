@@ -1,0 +1,150 @@
+// Late writes: nothing is written after its call has failed.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { RECOVERY_LIMIT } from './limits.ts';
+import {
+  atNewPlace,
+  CALLERS,
+  CHANGED,
+  callOf,
+  expectKept,
+  IN_FLIGHT,
+  KNOWN,
+  type Lane,
+  switchOf,
+  writesOf,
+} from './model/interrupted.ts';
+import type { Actor, Call, Sequence } from './model/sequence.ts';
+import type { Interruption, StorageUnderTest } from './storage-under-test.ts';
+import type { TcpProxy } from './tcp-proxy.ts';
+
+/** How soon creations work again once writes need no longer wait, in milliseconds. */
+const SOON = 1_000;
+
+/** What has not changed for so long changes no more, in milliseconds. */
+const SETTLED = 1_000;
+
+/** Writes take too long, and their requests are then held: nothing more is written. */
+export async function betweenResponses(sequence: Sequence, proxy: TcpProxy, delay: number): Promise<void> {
+  const [one, other] = [0, 1].map(sequence.actorAt) as [Actor, Actor];
+  const callers = Array.from({ length: CALLERS }, (_, number) => CHANGED + number);
+  await sequence.run(callers.map((index) => [callOf(sequence, one, 'keys.add', 1_000 + index)]));
+  await sequence.disturbed(async () => {
+    proxy.delayResponses(delay);
+    sequence.log.push(`each response comes after ${delay} ms`);
+    const writes = callers.flatMap((index) => [
+      ...writesOf(sequence, one, index).slice(0, 3),
+      ...writesOf(sequence, one, 1_000 + index).slice(3),
+    ]);
+    const hold = async () => {
+      // What was sent at the last moment is executed.
+      await sleep(IN_FLIGHT);
+      // What is sent now waits. The open connections stay: what was begun goes on.
+      proxy.holdRequests();
+      proxy.delayResponses(0);
+    };
+    const lanes = writes.map((call) => [call]);
+    await sequence.run(lanes, undefined, undefined, hold);
+    await sequence.openedBy(other);
+    // The last responses for which no call waits any more.
+    await sleep(delay);
+    /** It writes nothing: that could wait for the locks of what was begun. */
+    const read = () => sequence.readAll(other);
+    await read();
+    await sleep(SETTLED);
+    // In some engines reads wait for these locks, too.
+    if (await read()) {
+      sequence.settle(true);
+      await read();
+    }
+    proxy.deliver();
+    sequence.log.push('requests that were sent later are delivered');
+    await sleep(SETTLED);
+    await read();
+    proxy.pass();
+  });
+  await expectKept(sequence, one);
+}
+
+/** Requests of an earlier connection arrive later than those of the next. */
+export async function lateRequests(sequence: Sequence, proxy: TcpProxy): Promise<void> {
+  const one = sequence.actorAt(0);
+  await sequence.disturbed(async () => {
+    proxy.holdRequests();
+    sequence.log.push('requests on the open connections wait');
+    await sequence.run([[callOf(sequence, one, 'keys.recordUse', KNOWN, 0)], [callOf(sequence, one, 'pets.add', 4)]]);
+  });
+  await sequence.run([[callOf(sequence, one, 'keys.recordUse', KNOWN, 1)]]);
+  proxy.deliver();
+  sequence.log.push('they are delivered');
+  await sleep(3 * IN_FLIGHT);
+  await expectKept(sequence, one);
+}
+
+/** 20 writes a second for almost three times as long as a call may take: none is executed once its call has failed. */
+export async function expectNoLateWrites<Place>(
+  adapter: StorageUnderTest<Place>,
+  name: string,
+  interruption: Interruption<Place>,
+): Promise<void> {
+  const { leaves, executes = false, passes = false } = interruption;
+  await atNewPlace(adapter, name, async (sequence) => {
+    const { begin, end } = switchOf(sequence, interruption, name);
+    const one = sequence.actorAt(0);
+    await sequence.readClock(one);
+    const indexes = Array.from({ length: 30 }, (_, number) => CHANGED + number);
+    for (const index of indexes) await sequence.run([[callOf(sequence, one, 'keys.add', 1_000 + index)]]);
+    await sequence.disturbed(async () => {
+      await begin();
+      let failed = 0;
+      const lanes = indexes.flatMap((index) => {
+        const [add, addWithKey, addKey] = writesOf(sequence, one, index) as [Lane[0], Lane[0], Lane[0]];
+        const change = callOf(sequence, one, index % 2 ? 'keys.revoke' : 'keys.recordUse', 1_000 + index);
+        return [add, addWithKey, addKey, change];
+      });
+      // Each waits for its turn.
+      const turn = (number: number) => ({
+        ...lanes[number],
+        call: after(50 * number, (lanes[number] as Lane[0]).call),
+      });
+      await sequence.run(
+        lanes.map((_, number) => [turn(number) as Lane[0]]),
+        undefined,
+        (failure) => {
+          failed += failure ? 1 : 0;
+          return true;
+        },
+      );
+      expect(failed, 'writes that failed while they had to wait').toBeGreaterThan(lanes.length / 4);
+      await sleep(3 * IN_FLIGHT);
+      if (!executes) sequence.settle(false);
+      // These are in flight at the end.
+      const last = sequence.run(indexes.map((index) => [callOf(sequence, one, 'pets.add', 2_000 + index)]));
+      await sleep(IN_FLIGHT);
+      await end();
+      // On a busy machine this process may stand still while timers are due: only the turns of the event loop count.
+      let left = leaves === 'reads' ? SOON : RECOVERY_LIMIT;
+      const counted = (async () => {
+        for (; left > 0; left -= 50) await sleep(50);
+      })();
+      const create = async () => (await sequence.run([[callOf(sequence, one, 'pets.add', 4)]]))[0]?.failure;
+      let failure: Error | null | undefined;
+      do failure = await create();
+      while (failure && left > 0 && (await sleep(50, true)));
+      left = 0;
+      await counted;
+      expect(failure, `a creation after the end of "${name}"`).toBeNull();
+      await last;
+    }, passes);
+    // Those that wait in a queue are stored before it.
+    await sequence.run([[callOf(sequence, one, 'pets.add', 4)]]);
+    await expectKept(sequence, one);
+  });
+}
+
+/** The same call, later. */
+const after = (milliseconds: number, call: Call): Call => ({
+  ...call,
+  delay: milliseconds,
+});

@@ -1,0 +1,90 @@
+// Settings: a wrong place says what to change, without a secret, beside one that is right. Another place shares nothing.
+
+import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { expect } from 'vitest';
+import { expectNoSecret, expectUnavailable, failuresOf, recovered } from './calls.ts';
+import { CLOSE_LIMIT } from './limits.ts';
+import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
+import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
+
+export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const test = testOf(adapter);
+
+  const { misconfiguredPlaces } = adapter;
+  if (misconfiguredPlaces !== undefined) {
+    test('says that settings must change if its place is misconfigured, beside one that is right', async ({
+      place,
+    }) => {
+      await expectClosed(adapter, place, async () => {
+        await using right = await adapter.open(place);
+        await recovered(right);
+        for (const wrong of await misconfiguredPlaces(place)) await expectMisconfigured(adapter, wrong);
+        await using another = await adapter.open(place);
+        for (const each of [right, another]) await recovered(each);
+      });
+    });
+  }
+
+  const { twin } = adapter;
+  const others = {
+    'another place': () => adapter.freshPlace(),
+    ...(twin && { 'another place of the same name': (place: Place) => twin.call(adapter, place) }),
+  };
+  for (const [name, otherOf] of Object.entries(others)) {
+    test(`shares nothing with one at ${name}`, async ({ place, storage: { pets, keys } }) => {
+      const pet = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
+      const record = apiKey();
+      await keys.add(record);
+      await keys.revoke(record.id, 5);
+      expect(await pets.find(pet.id)).toStrictEqual(pet);
+      expect(await keys.find(record.digest)).toStrictEqual({ ...record, revokedAt: 5 });
+
+      const other = await opened(adapter, await otherOf(place));
+      await recovered(other);
+      expect(await other.pets.find(pet.id)).toBeNull();
+      expect(await everyPage(other.pets)).toEqual([]);
+      expect(await other.keys.find(record.digest)).toBeNull();
+      expect(await everyKey(other.keys)).toEqual([]);
+      expect((await other.archive?.lastId()) ?? 0n, 'the last id').toBe(0n);
+      const max = rex({ name: 'Max' });
+      const created = await added(other.pets, max, idempotencyOf(max, 'k1'));
+      await other.keys.add(record);
+      expect(await everyPage(other.pets)).toStrictEqual([{ ...max, id: created.id }]);
+      expect((await other.archive?.lastId()) ?? created.id, 'the last id').toBeGreaterThanOrEqual(created.id);
+      expect(await other.keys.find(record.digest)).toStrictEqual(record);
+      expect(await everyPage(pets)).toStrictEqual([pet]);
+    });
+  }
+}
+
+/** Expects that opening a place or every call fails with one line for the operator. */
+export async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, place: Place): Promise<void> {
+  const expectLine = (error: unknown) => {
+    expect(StorageMisconfigured.is(error), `a StorageMisconfigured, instead of ${error}`).toBe(true);
+    expect((error as Error).message).toMatch(/^\S.*$/);
+    expectNoSecret(adapter.secrets, error);
+  };
+  const storage = await opened(adapter, place).catch(expectLine);
+  if (storage === undefined) return;
+  for (let openings = 0; openings < 5; openings += 1) {
+    for (const [name, failure] of await failuresOf(storage)) {
+      expectUnavailable(name, failure, storage);
+      expectNoSecret(adapter.secrets, failure);
+      expectLine(failure?.cause);
+    }
+  }
+  await storage.close();
+}
+
+/** Expects that storages which are opened and closed meanwhile leave no connection open. */
+export async function expectClosed<Place>(
+  { proxyOf }: StorageUnderTest<Place>,
+  place: Place,
+  work: () => Promise<void>,
+): Promise<void> {
+  const connections = async () => proxyOf?.(place).connections() ?? 0;
+  // The author may have some at the same proxy.
+  const before = await connections();
+  await work();
+  await expect.poll(connections, { timeout: CLOSE_LIMIT, message: 'open after close' }).toBeLessThanOrEqual(before);
+}
