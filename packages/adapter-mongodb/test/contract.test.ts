@@ -7,8 +7,6 @@ import {
   storageContract,
 } from '@animal-store/adapter-contract';
 import { databaseAt, describeWithMongo } from '@animal-store/test-servers/mongodb';
-import type { Document } from 'mongodb';
-import { expect } from 'vitest';
 import type { PetDocument } from '../src/documents.ts';
 import { createMongoStorage } from '../src/index.ts';
 import { FORMAT } from '../src/schema.ts';
@@ -52,33 +50,6 @@ const replaced: Interruption<ProxiedPlace> = {
   },
 };
 
-/** Names the lock of a database among the operations of the server. */
-const lockOf = (url: string) => `lock of ${databaseAt(url).databaseName}`;
-
-/** The server holds a shared lock of the database: writes wait for it, reads don't. fsyncLock does that to a whole server. */
-const locked: Interruption<ProxiedPlace> = {
-  leaves: 'reads',
-  async begin({ url }) {
-    const { databaseName, client } = databaseAt(url);
-    const sleep = { sleep: 1, lock: 'r', lockTarget: databaseName, secs: 600, comment: lockOf(url) };
-    client
-      .db('admin')
-      .command(sleep)
-      .catch(() => {});
-    await expect.poll(() => locksOf(url)).toHaveLength(1);
-  },
-  async end({ url }) {
-    for (const { opid } of await locksOf(url)) await databaseAt(url).admin().command({ killOp: 1, op: opid });
-  },
-};
-
-async function locksOf(url: string): Promise<Document[]> {
-  const { inprog } = await databaseAt(url)
-    .admin()
-    .command({ currentOp: 1, 'command.comment': lockOf(url) });
-  return inprog;
-}
-
 describeWithMongo('on a server', () => {
   const password = 'a password that no user has';
   const proxied = behindProxy({
@@ -96,7 +67,6 @@ describeWithMongo('on a server', () => {
     ...proxied,
     interruptions: {
       ...proxied.interruptions,
-      locked,
       'pets renamed': renamed('pets'),
       'counters renamed': renamed('counters'),
       'API keys renamed': renamed('api_keys'),
