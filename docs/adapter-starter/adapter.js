@@ -117,8 +117,7 @@ export async function openShelf(shelf, { create = true } = {}) {
   url.password = '';
   return createStorage({
     open: (limits) => connect({ url, password }, create ? 'PUT' : 'GET', limits),
-    // Nothing is kept open: each request ends by its own time limit.
-    close() {},
+    close: (connection) => connection.close(),
     // A request that fails loses its own connection only.
     isLost: () => false,
     // Failures of requests are unavailable already.

@@ -1,34 +1,43 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
+import { json } from 'node:stream/consumers';
 import { createBatches, otherDatabase, timeLeft } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 
 /** Opens a place of the engine. `send` resolves to the result of an operation, in batches of all calls. */
 export async function connect({ url, password }, method, limits) {
+  const { request: requestOf, Agent } = url.protocol === 'https:' ? https : http;
+  // Not `fetch`: that of Node.js 22 replaces the connection of a request that was aborted, and keeps the new one.
+  const agent = new Agent({ keepAlive: true });
+
   async function request(method, timeout, body) {
     const headers = { authorization: `Bearer ${password}` };
-    const controller = new AbortController();
-    // AbortSignal.timeout has a timer that goes on after the response, and after the storage is closed.
-    const timer = setTimeout(() => controller.abort(), timeout);
+    const sent = requestOf(url, { method, headers, agent }).on('error', () => {});
+    const timer = setTimeout(() => sent.destroy(new Error(`no response within ${timeout} ms`)), timeout);
     try {
-      const { signal } = controller;
-      const response = await fetch(url, { method, headers, body: JSON.stringify(body), signal });
-      if (response.ok) return await response.json();
-      await response.body?.cancel();
-      throw failureOf(response.status);
+      sent.end(JSON.stringify(body));
+      const [response] = await once(sent, 'response');
+      if (response.statusCode < 300) return await json(response);
+      response.resume();
+      throw failureOf(response.statusCode);
     } catch (failure) {
-      // All failures of requests: fetch throws a TypeError if there is no network, which is no defect.
       throw unavailable(failure);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  const place = await request(method, timeLeft(limits));
+  const place = await request(method, timeLeft(limits)).catch((failure) => {
+    agent.destroy();
+    throw failure;
+  });
   // The engine begins nothing after the timeout, and nothing in another place with the same name.
   function work(operations, limits) {
     const timeout = timeLeft(limits);
     return request('POST', timeout, { place, timeout, operations });
   }
-  return { send: createBatches(work, { maxItems: 100, parallel: 4 }) };
+  return { send: createBatches(work, { maxItems: 100, parallel: 4 }), close: () => agent.destroy() };
 }
 
 /** For the operator. A StorageMisconfigured says that waiting is no help. */
