@@ -18,6 +18,6 @@ export async function expectContractToPass(consumer: string, name: string, tests
   await run(node, [vitest, 'run', ...reporters, name], { cwd: consumer, env });
   const { success, numPassedTests, numTotalTests } = JSON.parse(readFileSync(join(consumer, `${name}.json`), 'utf8'));
   expect(success).toBe(true);
-  expect(numPassedTests).toBeGreaterThanOrEqual(35);
+  expect(numPassedTests).toBeGreaterThanOrEqual(25);
   expect(numTotalTests).toBe(numPassedTests);
 }
