@@ -98,7 +98,7 @@ export function expectUnavailable(name: string, failure: Error | null, { locatio
 }
 
 /** Expects that no failure in an outage which passes says that settings must change: a process that starts would end. */
-export function expectMayPass(failures: readonly (Error | null)[]): void {
+export function expectNoMisconfiguration(failures: readonly (Error | null)[]): void {
   for (const { cause } of failures.filter((failure) => failure !== null))
     if (StorageMisconfigured.is(cause))
       expect(cause.message, 'a StorageMisconfigured although the outage will pass').toBe('');
@@ -131,7 +131,7 @@ export async function recovered(storage: Storage, limit = RECOVERY_LIMIT, passes
   for (let left = TRIES; ; left -= 1) {
     const failure = await failureOf(() => storage.ready());
     if (failure === null) return;
-    if (passes) expectMayPass([failure]);
+    if (passes) expectNoMisconfiguration([failure]);
     if (left <= 0 && performance.now() > end) throw failure;
     await sleep(50);
   }

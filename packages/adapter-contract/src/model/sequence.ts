@@ -20,7 +20,15 @@ import {
   type StoredPet,
 } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { expectMayPass, expectNoSecret, expectUnavailable, failureOf, inTime, patiently, recovered } from '../calls.ts';
+import {
+  expectNoMisconfiguration,
+  expectNoSecret,
+  expectUnavailable,
+  failureOf,
+  inTime,
+  patiently,
+  recovered,
+} from '../calls.ts';
 import { CALL_LIMIT, TRIES } from '../limits.ts';
 import { openInAnotherProcess } from '../other-process.ts';
 import { apiKey, CREATED_AT, inOrderOfIds, rex } from '../samples.ts';
@@ -445,7 +453,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     if (!isDisturbed) slow += 1;
     expectUnavailable(call.text, failure, { location: actor.opened?.location ?? '' });
     expectNoSecret(adapter.secrets, failure);
-    if (passes) expectMayPass([failure]);
+    if (passes) expectNoMisconfiguration([failure]);
   }
 
   type End = Awaited<ReturnType<typeof runCall>>;
