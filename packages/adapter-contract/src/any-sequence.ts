@@ -35,11 +35,11 @@ export function modelContract<Place>(adapter: StorageUnderTest<Place>): void {
   }
 
   test('is right in any sequence of calls', async () => {
-    const { seed = SEED, numRuns = SEQUENCES } = fc.readConfigureGlobal();
+    const { seed = SEED, numRuns = SEQUENCES, endOnFailure = false } = fc.readConfigureGlobal();
     for (const plan of plansOf(adapter, { seed, numRuns })) {
       const { failure } = await failureOfPlan(adapter, plan);
       if (failure === null) continue;
-      const error = await shortened(failure, plan.hasOtherProcess);
+      const error = endOnFailure ? failure.error : await shortened(failure, plan.hasOtherProcess);
       error.message += `\nThe seed ${seed} makes the same sequences. For others: fc.configureGlobal({ seed: ${seed + 1} })`;
       throw error;
     }
