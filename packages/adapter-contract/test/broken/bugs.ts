@@ -1,25 +1,27 @@
 import { type CopiedStorage, openStorage } from './adapter.ts';
-import { ARCHIVE_BUGS } from './bugs/archive.ts';
-import type { Bugs } from './bugs/bug.ts';
-import { IDEMPOTENCY_BUGS } from './bugs/idempotency.ts';
-import { KEY_BUGS } from './bugs/keys.ts';
+import { AMOUNT_BUGS } from './bugs/amounts.ts';
+import { ANY_SEQUENCE_BUGS } from './bugs/any-sequence.ts';
+import type { Bug } from './bugs/bug.ts';
+import { DEFECT_BUGS } from './bugs/defects.ts';
+import { INTERRUPTION_BUGS } from './bugs/interruptions.ts';
 import { LOSS_BUGS } from './bugs/losses.ts';
-import { OUTAGE_BUGS } from './bugs/outages.ts';
-import { PET_BUGS } from './bugs/pets.ts';
-import { SEQUENCE_BUGS } from './bugs/sequences.ts';
 import { STORAGE_BUGS } from './bugs/storages.ts';
+import { VALUE_BUGS } from './bugs/values.ts';
 
-/** All of them, by name. */
-export const BUGS: Bugs = {
-  ...PET_BUGS,
-  ...IDEMPOTENCY_BUGS,
-  ...KEY_BUGS,
-  ...ARCHIVE_BUGS,
-  ...OUTAGE_BUGS,
-  ...LOSS_BUGS,
-  ...STORAGE_BUGS,
-  ...SEQUENCE_BUGS,
-};
+const OF_ALL_KINDS = [
+  ...[ANY_SEQUENCE_BUGS, VALUE_BUGS, AMOUNT_BUGS, DEFECT_BUGS],
+  ...[INTERRUPTION_BUGS, LOSS_BUGS, STORAGE_BUGS],
+];
+
+/** All of them, by name, with the check that finds each. */
+export const BUGS: Readonly<Record<string, Bug & { readonly foundBy: string }>> = Object.fromEntries(
+  OF_ALL_KINDS.flatMap((kind) => Object.entries(kind)).flatMap(([foundBy, bugs]) =>
+    Object.entries(bugs).map(([name, bug]) => [
+      name,
+      { foundBy, ...(typeof bug === 'function' ? { change: bug } : bug) },
+    ]),
+  ),
+);
 
 /** Opens a copy of the storage at the place of a URL, also in another process. */
 export function openCopy({ url, bug }: { readonly url: string; readonly bug: string }): CopiedStorage {

@@ -34,8 +34,6 @@ export interface Operations extends Ports {
     format(): Promise<number>;
     /** Sets the counter of ids, perhaps back. */
     setCounter(lastId: bigint): Promise<void>;
-    /** Raises the counter of ids if it has a value, and returns whether it had. */
-    raiseCounter(from: bigint, to: bigint): Promise<boolean>;
     /** Changes members of a stored record, whatever they are. */
     changePet(id: bigint, members: Partial<StoredPet>): Promise<void>;
     changeKey(id: string, members: Partial<ApiKey>): Promise<void>;
@@ -161,11 +159,6 @@ export function operationsOn(place: Place): Operations {
       format: async () => place.format,
       async setCounter(lastId) {
         place.lastId = lastId;
-      },
-      async raiseCounter(from, to) {
-        const isSo = place.lastId === from;
-        if (isSo) place.lastId = to;
-        return isSo;
       },
       async changePet(id, members) {
         const pet = itemOf(pets, id);

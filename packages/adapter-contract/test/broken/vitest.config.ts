@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Many of these tests wait for a time limit, so several processes run them at the same time. */
-const PARTS = 4;
+const PARTS = 8;
 
 // The time limits are Vitest's own: the contract must not need others.
 export default defineConfig({

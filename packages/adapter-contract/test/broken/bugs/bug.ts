@@ -1,4 +1,5 @@
-import { DomainError } from '@animal-store/domain';
+import { BUDGET, withTimeout } from '@animal-store/adapter-kit';
+import { type ApiKey, DomainError } from '@animal-store/domain';
 import {
   type ApiKeyRepository,
   unavailable as ofPorts,
@@ -13,24 +14,19 @@ export const CREDENTIALS = 'zoo:the-password-of-the-zoo';
 /** What a wrong adapter does instead of the right one. */
 export type Change = (storage: CopiedStorage, url: string) => Partial<CopiedStorage>;
 
-/** What a cluster does, and an emulator doesn't. */
-export type Behind = 'a replica that lags' | 'an engine under load';
-
 /** A bug that an author has made. */
 export interface Bug extends Options {
-  /** The test that finds it. */
-  readonly foundBy: string;
   /** What the failure says. */
   readonly message?: RegExp;
   readonly change?: Change;
-  /** Where it shows itself: what the place is behind. */
-  readonly behind?: Behind;
+  /** What the place is behind: a cluster does it, and an emulator doesn't. */
+  readonly behind?: 'a replica that lags' | 'an engine under load';
   /** The outage in which it shows itself, if not `cut`. */
   readonly outage?: 'silent' | 'slow';
 }
 
-/** Bugs by what an author has done. */
-export type Bugs = Readonly<Record<string, Bug>>;
+/** Bugs by the check that finds them, and by what an author has done. */
+export type Bugs = Readonly<Record<string, Readonly<Record<string, Bug | Change>>>>;
 
 /** Whether the place of a URL is behind what a bug names. */
 export const isBehind = (url: string) => new URL(url).search !== '';
@@ -41,6 +37,12 @@ export const outage = (failure?: unknown): Error => (DomainError.is(failure) ? f
 /** The same, and the error of a defect passes. */
 export const unavailable = (failure?: unknown): Error =>
   failure instanceof TypeError || failure instanceof RangeError ? failure : outage(failure);
+
+/** The result of work, if it comes as soon as that of a call must. The work goes on. */
+export const withinCall = <R>(work: Promise<R>): Promise<R> =>
+  withTimeout(work, BUDGET.call).catch((failure) => {
+    throw unavailable(failure);
+  });
 
 /** Changes one method of a port. */
 const method =
@@ -62,6 +64,21 @@ export const both =
     for (const change of changes) changed = { ...changed, ...change(changed, url) };
     return changed;
   };
+
+/** Notes the id of each pet that a call of this storage has returned. */
+export const noting = (note: (id: bigint) => void): Change =>
+  ofPets('add', (add) => async (...given) => {
+    const creation = await add(...given);
+    if (creation) note(creation.pet.id);
+    return creation;
+  });
+
+/** The record of an API key, read by a request of its own. */
+export async function recordOf({ keys }: CopiedStorage, id: string): Promise<ApiKey | undefined> {
+  const before = (BigInt(`0x${id}`) - 1n).toString(16).padStart(16, '0');
+  const [next] = await keys.list({ after: before, limit: 1 });
+  return next?.id === id ? next : undefined;
+}
 
 /** Locks of the process. */
 const locks = new Map<string, Promise<unknown>>();

@@ -1,0 +1,200 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiKey, Pet } from '@animal-store/domain';
+import { ALL_PETS, type Creation } from '@animal-store/domain/ports';
+import { placeAt } from '../engine.ts';
+import { type Bugs, both, type Change, noting, ofArchive, ofKeys, ofPets, recordOf, unavailable } from './bug.ts';
+
+/** What the process has of earlier calls. */
+const foundKeys = new Map<string, ApiKey>();
+const creations = new Map<string, Creation>();
+const changing = new Set<string>();
+
+/** What storages leave behind, by the URLs of their places. */
+const idsAtClose = new Map<string, bigint>();
+const interrupted = new Map<string, ReadonlySet<bigint>>();
+
+/** Until when a replica does not see the revocations of some API keys, and how many creations are in flight. */
+const unseen = new Map<string, number>();
+let inFlight = 0;
+
+const GHOST = { visiblePrefix: '', holder: '', createdAt: 0, expiresAt: null, revokedAt: null };
+
+/** Reads share those of the same name that are in flight, and for some milliseconds longer. */
+function joined<Given, R>(call: (given: Given) => Promise<R>, longer = 0): (given: Given) => Promise<R> {
+  const shared = new Map<string, Promise<R>>();
+  return (given) => {
+    const name = typeof given === 'string' ? given : Object.values(given as object).join();
+    const end = () => (longer ? sleep(longer) : Promise.resolve()).then(() => void shared.delete(name));
+    const result = shared.get(name) ?? call(given).finally(end);
+    shared.set(name, result);
+    return result;
+  };
+}
+
+/** Bugs that sequences of calls, and crowds of them, find. */
+export const ANY_SEQUENCE_BUGS: Bugs = {
+  'is right in any sequence of calls': {
+    'Each connection assigns ids of its own block': ofPets('add', (add) => async (...given) => {
+      const creation = await add(...given);
+      return creation && { ...creation, pet: { ...creation.pet, id: (creation.pet.id + 1n) ^ 1n } };
+    }),
+    'A counter of ids is that of the storage which assigned the last': (...opening) => {
+      let last = 0n;
+      const note = noting((id) => {
+        last = id;
+      });
+      return both(
+        note,
+        ofArchive('lastId', () => async () => last - 1n),
+      )(...opening);
+    },
+    'Ids go on after the highest that is stored, and a restore raises no counter': (...opening) => {
+      let own = 0n;
+      const note = noting((id) => {
+        own = id;
+      });
+      const lastId = ofArchive('lastId', (_, { archive }) => async () => {
+        const highest = (await archive.read(0n, 5_000)).at(-1)?.id ?? 0n;
+        return highest > own ? highest : own;
+      });
+      const set = ofPets('add', (add, { archive, place }) => async (...given) => {
+        await place.setCounter(await archive.lastId());
+        return add(...given);
+      });
+      return both(lastId, set, note)(...opening);
+    },
+    'A storage that is opened again goes on after the last id that it has assigned, although others were skipped': (
+      storage,
+      url,
+    ) => {
+      let last = idsAtClose.get(url);
+      const set = ofPets('add', (add, { place }) => async (...given) => {
+        if (last !== undefined && idsAtClose.delete(url)) await place.setCounter(last);
+        return add(...given);
+      });
+      const note = noting((id) => {
+        last = id;
+      });
+      const keep: Change = ({ close }) => ({
+        close() {
+          if (last !== undefined) idsAtClose.set(url, last);
+          return close();
+        },
+      });
+      return both(set, note, keep)(storage, url);
+    },
+    'Each creation beside a counter that was set back is a defect': ofPets('add', (add, _, url) => async (...given) => {
+      if (placeAt(url).isCounterBack) throw new TypeError('duplicate key');
+      return add(...given);
+    }),
+    'A pet that an operator deleted is not created again': ofPets('add', (add, _, url) => async (pet, key) => {
+      const name = `${url} ${JSON.stringify(key)}`;
+      const creation = creations.get(name) ?? (await add(pet, key));
+      if (key && creation) creations.set(name, { ...creation, created: false });
+      return creation;
+    }),
+    'The parts of an index that a list has once seen are taken for all': ofPets('list', (list) => {
+      const partOf = ({ id, status }: Pet) => `${status} ${id / 64n}`;
+      let seen: Set<string> | undefined;
+      return async (selection) => {
+        seen ??= new Set((await list({ ...ALL_PETS, after: 0n, limit: 5_000 })).map(partOf));
+        return (await list(selection)).filter((pet) => seen?.has(partOf(pet)));
+      };
+    }),
+    'A restore that failed is taken for whole by a storage that is opened then': ofArchive(
+      'restore',
+      (restore, _, url) => {
+        const skipped = interrupted.get(url);
+        return async (stored) => {
+          const ids = new Set(stored.map(({ id }) => id));
+          for (const pet of stored.filter(({ id }) => !skipped?.has(id)))
+            await restore([pet]).catch((failure) => {
+              interrupted.set(url, ids);
+              throw failure;
+            });
+        };
+      },
+    ),
+    'API keys are cached by the module': both(
+      ofKeys('find', (find) => async (digest) => {
+        const key = foundKeys.get(digest) ?? (await find(digest));
+        if (key !== null) foundKeys.set(digest, key);
+        return key;
+      }),
+      ofKeys('revoke', (revoke) => (id, at) => revoke(id, at).finally(() => foundKeys.clear())),
+    ),
+    'A search for an API key joins one that was sent before': ofKeys('find', (find) => joined(find)),
+    'A use beside another change of its API key is unavailable': ofKeys('recordUse', (record) => async (id, time) => {
+      if (changing.has(id)) throw unavailable();
+      changing.add(id);
+      await record(id, time).finally(() => changing.delete(id));
+    }),
+    'The use of an unknown API key makes a record': ofKeys('recordUse', (record, storage) => async (id, lastUsedAt) => {
+      await record(id, lastUsedAt);
+      if ((await recordOf(storage, id)) === undefined)
+        await storage.keys.add({ ...GHOST, id, digest: id.padEnd(64, '0'), lastUsedAt });
+    }),
+    'A revocation writes back the use that it has read': both(
+      ofKeys('revoke', (revoke, storage) => async (id, at) => {
+        const read = await recordOf(storage, id);
+        await sleep(100);
+        if (read) await storage.place.changeKey(id, { lastUsedAt: read.lastUsedAt });
+        return revoke(id, at);
+      }),
+      // A use of several requests: some are stored between that reading and writing.
+      ofKeys('recordUse', (record, { ready }) => async (...given) => {
+        await ready();
+        await record(...given);
+      }),
+    ),
+  },
+
+  'shows a pet to every read that begins after its acknowledgement, although others are in flight': {
+    'A list joins one that began before it': ofPets('list', (list) => joined(list, 2)),
+  },
+  'creates one pet for many calls at once with one key, and returns null to those with another pet': {
+    'An idempotency key is looked up, then stored in a second step': ofPets('add', (add) => {
+      const earlier = new Map<string, Creation>();
+      return async (pet, key) => {
+        const name = JSON.stringify(key);
+        const creation = earlier.get(name) ?? ((await add(pet)) as Creation);
+        earlier.set(name, { ...creation, created: false });
+        return creation;
+      };
+    }),
+  },
+  'show an API key that the other has added or revoked at once, beside creations': {
+    'Searches go to a replica that lags beside ten creations': both(
+      ofPets('add', (add) => (...given) => {
+        inFlight += 1;
+        return add(...given).finally(() => {
+          inFlight -= 1;
+        });
+      }),
+      ofKeys('revoke', (revoke) => async (id, at) => {
+        const record = await revoke(id, at);
+        if (inFlight > 10) unseen.set(id, Date.now() + 50);
+        return record;
+      }),
+      ofKeys('find', (find) => async (digest) => {
+        const record = await find(digest);
+        return record && Date.now() < (unseen.get(record.id) ?? 0) ? { ...record, revokedAt: null } : record;
+      }),
+    ),
+  },
+  'keep a revocation by one of eight that all record uses, and the last use': {
+    'A revocation gives up after three conflicts, and returns as if it were stored': ofKeys(
+      'revoke',
+      (revoke, storage) => async (id, at) => {
+        for (let conflicts = 0; conflicts < 3; conflicts += 1) {
+          const before = await recordOf(storage, id);
+          await storage.ready();
+          if (isDeepStrictEqual(await recordOf(storage, id), before)) return revoke(id, at);
+        }
+        const record = await recordOf(storage, id);
+        return record ? { ...record, revokedAt: record.revokedAt ?? at } : null;
+      },
+    ),
+  },
+};

@@ -1,0 +1,62 @@
+import { LIMITS } from '@animal-store/domain';
+import { type Bugs, both, ofKeys, ofPets, outage, unavailable } from './bug.ts';
+
+/** Each error of a call is an outage. */
+const allOutages =
+  <Given extends unknown[], R>(call: (...given: Given) => Promise<R>) =>
+  (...given: Given): Promise<R> =>
+    call(...given).catch((failure) => {
+      throw outage(failure);
+    });
+
+/** Bugs of wrong arguments. */
+export const DEFECT_BUGS: Bugs = {
+  'throws the error of a defect unchanged, and not as an outage': {
+    'Each error of a search is an outage': ofPets('find', allOutages),
+    'A wrong limit of a page is an outage': ofPets('list', (list) => async (selection) => {
+      if (typeof selection.limit === 'string') throw unavailable(new Error('TypeMismatch'));
+      return list(selection);
+    }),
+    'A category beyond an int64 is cut to 64 bits': ofPets('add', (add) => async (pet, key) => {
+      const { categoryId } = pet;
+      return add(typeof categoryId === 'bigint' ? { ...pet, categoryId: BigInt.asIntN(64, categoryId) } : pet, key);
+    }),
+    'A long holder of an idempotency key is cut': ofPets('add', (add) => async (pet, key) => {
+      return add(pet, key && { ...key, holder: key.holder.slice(0, 100) });
+    }),
+  },
+  'throws the error of a defect unchanged, for each method of API keys, and works afterwards': {
+    'Each error of the methods of API keys is an outage': ofKeys('recordUse', allOutages),
+    'A long holder of an API key is cut': ofKeys('add', (add) => async (key) => {
+      return add({ ...key, holder: key.holder.slice(0, 100) });
+    }),
+  },
+  'assigns no id after the last one, 2^53 - 1, and repeats none': {
+    'An exhausted counter of ids is an outage': ofPets('add', allOutages),
+    'The counter of ids begins anew at its end': ofPets('add', (add, { archive }) => async (pet, key) => {
+      if ((await archive.lastId()) < LIMITS.id.maxAssigned) return add(pet, key);
+      return { pet: { id: 1n, ...pet }, created: true };
+    }),
+    'A defect fails the calls beside it as an outage': {
+      message: /unavailable/,
+      change(storage, url) {
+        let defects = 0;
+        return both(
+          ofPets('add', (add) => (...given) => {
+            return add(...given).catch((failure) => {
+              defects += 1;
+              throw failure;
+            });
+          }),
+          ofPets('find', (find, { ready }) => async (id) => {
+            const before = defects;
+            await ready();
+            const found = await find(id);
+            if (defects > before) throw unavailable();
+            return found;
+          }),
+        )(storage, url);
+      },
+    },
+  },
+};
