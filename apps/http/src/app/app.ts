@@ -3,10 +3,11 @@ import type { Authenticate } from '@animal-store/domain/transport';
 import { Hono } from 'hono';
 import { except } from 'hono/combine';
 import { methodNotAllowed } from 'hono/method-not-allowed';
+import { admit, type Guard } from './admission.ts';
 import { requireKey } from './auth.ts';
 import { allowOrigins } from './cors.ts';
 import { docs } from './docs.ts';
-import type { Env, Middleware } from './env.ts';
+import type { Env } from './env.ts';
 import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
 import { createRecorder, type Recorder } from './exchange.ts';
 import { shedLoad } from './load-shedding.ts';
@@ -16,7 +17,7 @@ import { createPet } from './pets/create-pet.ts';
 import { getPet } from './pets/get-pet.ts';
 import { listPets } from './pets/list-pets.ts';
 import { createRateLimit, limitRate } from './rate-limit.ts';
-import { addFields, respond, respondToError } from './respond.ts';
+import { respond, respondToError } from './respond.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
@@ -100,15 +101,13 @@ export function createApp({
   // Scripts of other origins do not need the documentation page, whose responses vary by their coding only.
   if (corsOrigins.size > 0) app.use(except('/docs/*', allowOrigins(corsOrigins)));
 
-  const admission: [Middleware, ...Middleware[]] = [shedLoad, requireKey(authenticate)];
-  if (rateLimit > 0) admission.push(limitRate(createRateLimit(rateLimit)));
+  const guards: Guard[] = [shedLoad, requireKey(authenticate)];
+  if (rateLimit > 0) guards.push(limitRate(createRateLimit(rateLimit)));
   for (const { method, path, headers = {}, handle } of operations) {
     const fields = Object.entries(headers).map(([name, { value }]) => [name, value]);
-    // Before the key is checked: rejections have these fields, too.
-    if (fields.length > 0) app[method](routeOf(path), addFields(Object.fromEntries(fields)));
-    app[method](routeOf(path), ...admission, handle);
+    app[method](routeOf(path), admit(guards, Object.fromEntries(fields)), handle);
   }
-  for (const path of [`${basePath}/*`, '/mcp']) app.use(path, ...admission);
+  for (const path of [`${basePath}/*`, '/mcp']) app.use(path, admit(guards));
   app.post('/mcp', mcp({ catalogue, corsOrigins, version }));
 
   app.get('/livez', (c) => respond(c, json('{"status":"live"}')));

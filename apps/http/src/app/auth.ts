@@ -1,7 +1,8 @@
 import { readCredentials } from '@animal-store/app-kit';
 import { type Authenticate, visiblePrefixOf } from '@animal-store/domain/transport';
-import type { Middleware } from './env.ts';
+import type { Guard } from './admission.ts';
 import { HttpError } from './errors.ts';
+import type { Exchange } from './exchange.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 
 // These errors are made once, because taking the stack costs more than the rest of a rejection.
@@ -14,9 +15,8 @@ function unauthorized(message: string, errorCode: string): HttpError {
 }
 
 /** Rejects requests without a valid key. */
-export function requireKey(authenticate: Authenticate): Middleware {
-  return async (c, next) => {
-    const { request, record } = c.get('exchange');
+export function requireKey(authenticate: Authenticate): Guard {
+  return async ({ request, record }) => {
     const field = request.header('authorization') ?? '';
     // Repeated fields, joined: each begins with a scheme and a space.
     const fields = field.includes(', ') ? field.split(/, (?=[\w-]+ )/) : [field];
@@ -30,7 +30,15 @@ export function requireKey(authenticate: Authenticate): Middleware {
       throw INVALID_KEY;
     }
     record.key = key;
-    c.set('key', key);
-    await next();
   };
+}
+
+/**
+ * The holder of the key of a request.
+ *
+ * @throws TypeError if no key was required
+ */
+export function holderOf({ record: { key } }: Exchange): string {
+  if (key === null) throw new TypeError('requireKey must come before what needs a holder');
+  return key.holder;
 }

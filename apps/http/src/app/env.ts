@@ -1,4 +1,3 @@
-import type { AuthenticatedKey } from '@animal-store/domain/transport';
 import type { MiddlewareHandler } from 'hono';
 import type { Exchange } from './exchange.ts';
 import type { IncomingRequest } from './incoming-request.ts';
@@ -7,11 +6,7 @@ import type { IncomingRequest } from './incoming-request.ts';
 export interface Env {
   /** A server that reads requests in a faster way than the Fetch API gives `request`. */
   Bindings: { readonly request?: IncomingRequest };
-  Variables: {
-    readonly exchange: Exchange;
-    /** Behind `requireKey` only. */
-    readonly key: AuthenticatedKey;
-  };
+  Variables: { readonly exchange: Exchange };
 }
 
 export type Middleware = MiddlewareHandler<Env>;

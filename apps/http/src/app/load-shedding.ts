@@ -1,4 +1,4 @@
-import type { Middleware } from './env.ts';
+import type { Guard } from './admission.ts';
 import { OVERLOADED } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -6,10 +6,8 @@ import type { Exchange } from './exchange.ts';
 const IN_FLIGHT_MAX = 1_000;
 
 /** Rejects requests with 503 while too many are in flight. */
-export const shedLoad: Middleware = (c, next) => {
-  const { inFlight, receiving } = c.get('exchange').load;
+export const shedLoad: Guard = ({ load: { inFlight, receiving } }) => {
   if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
-  return next();
 };
 
 /**

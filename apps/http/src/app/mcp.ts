@@ -1,5 +1,6 @@
 import type { Catalogue } from '@animal-store/domain';
 import type { Handler } from 'hono';
+import { holderOf } from './auth.ts';
 import type { Env } from './env.ts';
 import { HttpError } from './errors.ts';
 import { requireJson } from './json.ts';
@@ -39,7 +40,7 @@ export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handler<En
     };
     // Loaded on use: the SDK takes as long as the rest of a start.
     const { serveHttp } = await import('@animal-store/mcp-tools/http');
-    const { holder } = c.get('key');
+    const holder = holderOf(exchange);
     return respond(c, await serveHttp({ catalogue, holder, version, onCall }, c.req.raw, body));
   };
 }

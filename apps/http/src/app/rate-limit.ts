@@ -1,4 +1,5 @@
-import type { Middleware } from './env.ts';
+import type { Guard } from './admission.ts';
+import { holderOf } from './auth.ts';
 import { type HeaderFields, HttpError } from './errors.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 
@@ -51,11 +52,10 @@ export function createRateLimit(limit: number, clock = () => performance.now()):
 }
 
 /** Rejects requests of holders that have used up their quota. */
-export function limitRate(count: RateLimit): Middleware {
-  return (c, next) => {
-    const { headers, rejection } = count(c.get('key').holder);
-    Object.assign(c.get('exchange').fields, headers);
+export function limitRate(count: RateLimit): Guard {
+  return (exchange) => {
+    const { headers, rejection } = count(holderOf(exchange));
+    Object.assign(exchange.fields, headers);
     if (rejection !== null) throw rejection;
-    return next();
   };
 }
