@@ -1,6 +1,7 @@
 import { ADAPTERS } from '@animal-store/app-kit';
+import { onFreePorts } from '@animal-store/test-kit/free-ports';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort, KEY, serviceAt } from './service.ts';
+import { KEY, serviceAt } from './service.ts';
 import { startProcess } from './service-process.ts';
 
 const DURABLE = Object.entries(ADAPTERS).flatMap(([name, adapter]) =>
@@ -40,18 +41,23 @@ test.for(DURABLE)(
 
 test.for(DURABLE)('%s makes no service ready that will end because no API key exists', async ([name, variable]) => {
   const { freshPlace } = await import(`../../../packages/adapter-${name}/test/fresh-place.ts`);
-  const environment = { [variable]: freshPlace(), NODE_ENV: 'production', PORT: String(await freePort()) };
-  const { exit, output } = startProcess(environment);
-  const statuses = new Set<number>();
-  const probe = () => serviceAt(Number(environment.PORT)).call('GET', '/readyz', { key: null });
-  const probes = setInterval(() => {
-    probe().then(
-      ({ status }) => statuses.add(status),
-      () => {},
-    );
-  }, 2);
-  onTestFinished(() => clearInterval(probes));
-  expect(await exit).toBe(2);
-  expect(output.err).toMatch(/there is no API key/);
-  expect([...statuses].filter((status) => status !== 503)).toEqual([]);
+  await onFreePorts(1, async (port) => {
+    const { exit, output } = startProcess({
+      [variable]: freshPlace(),
+      NODE_ENV: 'production',
+      PORT: String(port),
+    });
+    const statuses = new Set<number>();
+    const probe = () => serviceAt(port).call('GET', '/readyz', { key: null });
+    const probes = setInterval(() => {
+      probe().then(
+        ({ status }) => statuses.add(status),
+        () => {},
+      );
+    }, 2);
+    onTestFinished(() => clearInterval(probes));
+    expect(await exit).toBe(2);
+    expect(output.err).toMatch(/there is no API key/);
+    expect([...statuses].filter((status) => status !== 503)).toEqual([]);
+  });
 });

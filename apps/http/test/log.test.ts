@@ -1,16 +1,15 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { hash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateApiKey } from '@animal-store/domain/transport';
+import { onFreePorts } from '@animal-store/test-kit/free-ports';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { isMissing } from '@animal-store/test-kit/not-run';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   AUTHORIZATION,
   CLOSE,
-  freePort,
   KEY,
   metric,
   request,
@@ -104,17 +103,18 @@ async function fillPipe({ raw }: Service): Promise<void> {
 }
 
 describe('a service with standard output', () => {
-  async function startWithOutput(fd: number, API_KEYS = KEY) {
-    const port = await freePort();
-    const running = startProcess({ PORT: String(port), API_KEYS }, { stdio: ['ignore', fd, 'pipe'] });
-    const service = serviceAt(port);
-    await expect.poll(() => isLive(service)).toBe(true);
-    const stop = async () => {
-      running.process.kill('SIGTERM');
-      return { code: await running.exit, err: running.output.err };
-    };
-    return { ...service, stop };
-  }
+  const startWithOutput = (fd: number, API_KEYS = KEY) =>
+    onFreePorts(1, async (port) => {
+      const running = startProcess({ PORT: String(port), API_KEYS }, { stdio: ['ignore', fd, 'pipe'] });
+      const service = serviceAt(port);
+      const end = running.exit.then(() => Promise.reject(new Error(running.output.err)));
+      await Promise.race([expect.poll(() => isLive(service)).toBe(true), end]);
+      const stop = async () => {
+        running.process.kill('SIGTERM');
+        return { code: await running.exit, err: running.output.err };
+      };
+      return { ...service, stop };
+    });
 
   /** A pipe with a reader that does not read. */
   function makePipe(): { reader: number; writer: number } {
@@ -165,13 +165,19 @@ const missing = isMissing({
 describe.skipIf(missing)('a service on a terminal', () => {
   /** The terminal reads no more than what is read from its output. The service writes its process id first. */
   async function startOnTerminal() {
-    const port = await freePort();
     const command = `echo "pid $$"; exec "${process.execPath}" --conditions=@animal-store/source "${MAIN}"`;
     const terminal = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
-      env: { PATH: process.env['PATH'] as string, PORT: String(port), API_KEYS: KEY },
+      env: { PATH: process.env['PATH'] as string, PORT: '0', API_KEYS: KEY },
     });
     onTestFinished(() => void terminal.kill('SIGKILL'));
-    return { terminal, service: serviceAt(port) };
+    let text = '';
+    terminal.stdout.on('data', (chunk) => {
+      text += chunk;
+    });
+    const output = () => text;
+    await expect.poll(output).toMatch(/127\.0\.0\.1:\d+\/v1/);
+    const [, pid, port] = /^pid (\d+).*?127\.0\.0\.1:(\d+)\/v1/s.exec(text) ?? [];
+    return { terminal, output, pid: Number(pid), service: serviceAt(Number(port)) };
   }
 
   /** The state of a process that has ended and waits for its parent is Z (proc(5)). */
@@ -179,9 +185,7 @@ describe.skipIf(missing)('a service on a terminal', () => {
     existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 
   test('that does not read serves, and ends after SIGTERM', async () => {
-    const { terminal, service } = await startOnTerminal();
-    const [first] = (await once(terminal.stdout, 'data')) as [Buffer];
-    const pid = Number(/^pid (\d+)/.exec(String(first))?.[1]);
+    const { terminal, pid, service } = await startOnTerminal();
     terminal.stdout.pause();
     await expect.poll(() => isLive(service), { timeout: 30_000 }).toBe(true);
     await fillPipe(service);
@@ -191,16 +195,12 @@ describe.skipIf(missing)('a service on a terminal', () => {
   });
 
   test('is readable, and stops on Ctrl-C', async () => {
-    const { terminal, service } = await startOnTerminal();
-    let output = '';
-    terminal.stdout.on('data', (chunk) => {
-      output += chunk;
-    });
-    await expect.poll(() => output).toMatch(/ listening/);
+    const { terminal, output, service } = await startOnTerminal();
+    await expect.poll(output).toMatch(/ listening/);
     await service.call('GET', '/v1/pets');
-    await expect.poll(() => output).toMatch(/ request/);
-    expect(output).not.toMatch(/^\{/m);
+    await expect.poll(output).toMatch(/ request/);
+    expect(output()).not.toMatch(/^\{/m);
     terminal.stdin.write('\u0003');
-    await expect.poll(() => output).toMatch(/ stopped/);
+    await expect.poll(output).toMatch(/ stopped/);
   });
 });

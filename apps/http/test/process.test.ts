@@ -5,9 +5,10 @@ import { Agent, request as sendRequest } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
+import { onFreePorts } from '@animal-store/test-kit/free-ports';
 import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freePort, KEY, openSocket, request, serviceAt, startService } from './service.ts';
+import { KEY, openSocket, request, serviceAt, startService } from './service.ts';
 import { startProcess } from './service-process.ts';
 
 const PORTS = new URL('../../../packages/domain/src/ports.ts', import.meta.url);
@@ -146,24 +147,27 @@ describe('a start', () => {
     ['there is no key, which shows late', () => ({ STORAGE: adapterWith(LATE_KEYS), SHELF: 'zoo' }), 2],
     ['there is no key', () => ({ SQLITE_FILE: join(freshFolder(), 'animals.db') }), 2],
     ['there is a key', () => ({ SQLITE_FILE: join(freshFolder(), 'animals.db'), API_KEYS: KEY }), null],
-  ])('is not ready before it says "listening" if %s', async (_, environment, code) => {
-    const port = await freePort();
-    const running = startProcess({ NODE_ENV: 'production', PORT: String(port), ...environment() });
-    let readyAt: number | undefined;
-    async function probe(): Promise<void> {
-      const { status } = await serviceAt(port).call('GET', '/readyz', { key: null });
-      if (status === 200) readyAt ??= Date.now();
-    }
-    const probes = setInterval(() => void probe().catch(() => {}), 2);
-    onTestFinished(() => clearInterval(probes));
-    if (code !== null) {
-      expect([await running.exit, readyAt]).toEqual([code, undefined]);
-      return;
-    }
-    await running.listens();
-    const [listening] = running.logged('listening');
-    await expect.poll(() => readyAt).toBeGreaterThanOrEqual(listening?.['time'] as number);
-  });
+  ])('is not ready before it says "listening" if %s', (_, environment, code) =>
+    onFreePorts(1, async (port) => {
+      const running = startProcess({ NODE_ENV: 'production', PORT: String(port), ...environment() });
+      let readyAt: number | undefined;
+      async function probe(): Promise<void> {
+        const { status } = await serviceAt(port).call('GET', '/readyz', { key: null });
+        if (status === 200) readyAt ??= Date.now();
+      }
+      const probes = setInterval(() => void probe().catch(() => {}), 2);
+      onTestFinished(() => clearInterval(probes));
+      if (code !== null) {
+        expect(await running.exit).toBe(code);
+        expect(running.output.err).toMatch(/there is no API key/);
+        expect(readyAt).toBeUndefined();
+        return;
+      }
+      await running.listens();
+      const [listening] = running.logged('listening');
+      await expect.poll(() => readyAt).toBeGreaterThanOrEqual(listening?.['time'] as number);
+    }),
+  );
 
   test('ends with code 2 on a configuration error even if standard error cannot be written', async () => {
     const fd = openSync('/dev/full', 'w');

@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { onFreePorts } from '@animal-store/test-kit/free-ports';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { isMissing } from '@animal-store/test-kit/not-run';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   AUTHORIZATION,
   CLOSE,
-  freePort,
   JSON_TYPE,
   KEY,
   length,
@@ -96,18 +96,20 @@ const PROXIES = {
   },
 } as const;
 
-/**
- * Starts a proxy for the running test, and returns its ports, and what it has logged.
- *
- * @param adapt Changes the configuration as an operator does.
- */
-async function startProxy(
+/** Changes a configuration as an operator does. */
+type Adapt = (text: string) => string;
+
+/** Starts a proxy for the running test, and returns its ports, and what it has logged. */
+const startProxy = (name: keyof typeof PROXIES, instances: readonly [number, number], adapt?: Adapt) =>
+  onFreePorts(2, (plain, tls) => startProxyAt({ plain, tls }, name, instances, adapt));
+
+async function startProxyAt(
+  ports: Ports,
   name: keyof typeof PROXIES,
   instances: readonly [number, number],
-  adapt = (text: string) => text,
+  adapt: Adapt = (text) => text,
 ): Promise<Ports & { log(): string }> {
   const { file, words, whole } = PROXIES[name];
-  const ports = { plain: await freePort(), tls: await freePort() };
   const folder = freshFolder();
   makeCertificate(folder);
   const accessLog = join(folder, 'access.log');
@@ -142,12 +144,11 @@ const start = (port: number, storage: Record<string, string> = { STORAGE: 'memor
   startProcess({ API_KEYS: KEY, PORT: String(port), NODE_ENV: 'production', ...storage });
 
 /** Starts an instance behind a proxy. */
-async function startBehind(name: keyof typeof PROXIES, adapt?: (text: string) => string) {
-  const port = await freePort();
-  const instance = start(port);
-  await instance.listens();
-  const { plain, tls, log } = await startProxy(name, [port, port], adapt);
-  return { instance, direct: serviceAt(port), proxied: serviceAt(plain), tls, log };
+async function startBehind(name: keyof typeof PROXIES, adapt?: Adapt) {
+  const instance = start(0);
+  const direct = await instance.listens();
+  const { plain, tls, log } = await startProxy(name, [direct.port, direct.port], adapt);
+  return { instance, direct, proxied: serviceAt(plain), tls, log };
 }
 
 /** Sends requests until it is stopped, and counts the responses by status; those that fail, by the error's message. */
@@ -187,9 +188,12 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
     test(
       `fails no request during ${RESTARTS} rolling restarts`,
       async () => {
-        const ports: [number, number] = [await freePort(), await freePort()];
-        const instances = ports.map((port) => start(port));
-        await Promise.all(instances.map(({ listens }) => listens()));
+        // Of which no connection can take one during a restart.
+        const { ports, instances } = await onFreePorts(2, async (one, two) => {
+          const instances = [start(one), start(two)];
+          await Promise.all(instances.map(({ listens }) => listens()));
+          return { ports: [one, two] as const, instances };
+        });
         const stopClients = startClients((await startProxy(name, ports)).plain);
         for (let count = 0; count < RESTARTS; count += 1) {
           // The proxy sends requests to both.
@@ -268,11 +272,10 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
     });
 
     test('serves reads and repeatable creations after one timeout while one of two instances hangs, and creates each once', async () => {
-      const ports: [number, number] = [await freePort(), await freePort()];
-      const file = join(freshFolder(), 'animals.db');
-      const instances = ports.map((port) => start(port, { STORAGE: 'sqlite', SQLITE_FILE: file }));
-      await Promise.all(instances.map(({ listens }) => listens()));
-      const { call } = serviceAt((await startProxy(name, ports)).plain);
+      const storage = { STORAGE: 'sqlite', SQLITE_FILE: join(freshFolder(), 'animals.db') };
+      const [hung, other] = [start(0, storage), start(0, storage)];
+      const [direct, { port }] = await Promise.all([hung.listens(), other.listens()]);
+      const { call } = serviceAt((await startProxy(name, [direct.port, port])).plain);
       const create = (key?: string) =>
         call('POST', '/v1/pets', {
           headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
@@ -280,7 +283,6 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
         });
       // Connections to both instances are open.
       for (const key of ['a', 'b', 'c', 'd']) expect((await create(key)).status).toBe(201);
-      const [hung] = instances as [Running, Running];
       hung.process.kill('SIGSTOP');
       const begin = performance.now();
       const replies = await Promise.all([
@@ -291,7 +293,7 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       expect(replies.map(({ status }) => status)).toEqual([...Array(8).fill(200), ...Array(4).fill(201)]);
       hung.process.kill('SIGCONT');
       // It responds to this after the requests that have waited for it.
-      const { json } = await serviceAt(ports[0]).call('GET', '/v1/pets');
+      const { json } = await direct.call('GET', '/v1/pets');
       expect(json).toHaveLength(8);
     });
 

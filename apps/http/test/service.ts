@@ -6,7 +6,6 @@ import { gunzipSync } from 'node:zlib';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import type { Clock } from '@animal-store/domain';
 import { mapPorts, type PortMethod, type Storage } from '@animal-store/domain/ports';
-import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, expect, onTestFinished } from 'vitest';
 import { compose, TOKENS } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
@@ -173,8 +172,6 @@ export async function metric({ call }: App, name: string): Promise<number> {
   const { text } = await call('GET', '/metrics', { key: null });
   return Number(text.split(`\n${name} `)[1]?.split('\n')[0]);
 }
-
-export const freePort = async (): Promise<number> => (await freePorts(1))[0] as number;
 
 /** Connects for the running test, and ignores errors: a server may reset a connection that it stops reading. */
 export function openSocket(port: number): Socket {

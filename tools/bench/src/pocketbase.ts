@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '@animal-store/test-kit/free-ports';
+import { onFreePorts } from '@animal-store/test-kit/free-ports';
 import { type Contender, program } from './server.ts';
 import { pocketBaseApi } from './workloads.ts';
 
@@ -29,9 +29,10 @@ export const pocketBase: Contender = {
     const isFirstStart = !existsSync(folder[1] as string);
     execFileSync(PROGRAM, ['superuser', 'upsert', ACCOUNT.identity, ACCOUNT.password, ...folder], { stdio: 'ignore' });
     // It can't choose a port by itself.
-    const address = `127.0.0.1:${await freePorts(1)}`;
-    const command = [PROGRAM, 'serve', ...folder, '--http', address];
-    const server = await program('PocketBase', command, { api: pocketBaseApi }).start({});
+    const server = await onFreePorts(1, (port) => {
+      const command = [PROGRAM, 'serve', ...folder, '--http', `127.0.0.1:${port}`];
+      return program('PocketBase', command, { api: pocketBaseApi }).start({});
+    });
     try {
       if (isFirstStart) await createCollections(server.url);
       const authorization = await logIn(server.url, 'users');

@@ -64,11 +64,16 @@ export function program(
   async function start(environment: NodeJS.ProcessEnv): Promise<Server> {
     const child = spawn(file as string, args, {
       env: { ...process.env, ...environment, ...own, PORT: '0', API_KEYS: KEY },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const exited = once(child, 'exit');
+    let lastWords = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      process.stderr.write(chunk);
+      lastWords = String(chunk);
+    });
+    const exited = once(child, 'close');
     const url = await new Promise<string>((resolve, reject) => {
-      exited.then(([code]) => reject(new Error(`${name} ended with ${code} before it listened`)), reject);
+      exited.then(([code]) => reject(new Error(`${name} ended with ${code} before it listened: ${lastWords}`)), reject);
       child.stdout.on('data', (chunk: Buffer) => {
         const printed = /http:\/\/127\.0\.0\.1:\d+/.exec(chunk.toString())?.[0];
         if (printed === undefined) return;

@@ -1,4 +1,4 @@
-import { freePorts } from '@animal-store/test-kit/free-ports';
+import { onFreePorts } from '@animal-store/test-kit/free-ports';
 import type { Document } from 'mongodb';
 import { startMemberProcesses } from './member-processes.ts';
 import { type MemberProxy, type Source, startMemberProxy } from './member-proxy.ts';
@@ -33,8 +33,10 @@ export async function startPartitionableSet(
   electionTimeoutMillis: number,
   priorities: readonly [number, number, number] = RANKED,
 ) {
-  const members = (await freePorts(3)) as [number, number, number];
-  const processes = await startMemberProcesses(members, 'host');
+  const { members, processes } = await onFreePorts(3, async (...ports) => ({
+    members: ports as [number, number, number],
+    processes: await startMemberProcesses(ports, 'host'),
+  }));
   const proxies = new Map<number, MemberProxy>();
 
   async function stop(): Promise<void> {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePorts } from '@animal-store/test-kit/free-ports';
+import { onFreePorts } from '@animal-store/test-kit/free-ports';
 import { type Document, MongoClient, MongoNetworkError } from 'mongodb';
 import { KEY_FILE, startMemberProcesses } from './member-processes.ts';
 
@@ -62,8 +62,11 @@ export type LoneServer = Awaited<ReturnType<typeof startLoneServer>>;
 
 /** @param kind A standalone, or a member of `rs0` whose set is not initiated yet. */
 export async function startLoneServer(kind: 'standalone' | 'uninitiated') {
-  const [port] = (await freePorts(1)) as [number];
-  const { kill, start, stop } = await startMemberProcesses([port], 'published', kind === 'standalone' ? '' : undefined);
+  const set = kind === 'standalone' ? '' : undefined;
+  const { port, kill, start, stop } = await onFreePorts(1, async (port) => ({
+    port,
+    ...(await startMemberProcesses([port], 'published', set)),
+  }));
   const host = `127.0.0.1:${port}`;
   return {
     /** The URL of a database on it, with these options. */

@@ -1,4 +1,4 @@
-import { freePorts } from '@animal-store/test-kit/free-ports';
+import { onFreePorts } from '@animal-store/test-kit/free-ports';
 import pg from 'pg';
 import { getContainerRuntimeClient, Wait } from 'testcontainers';
 import { testContainer } from '../containers.ts';
@@ -42,15 +42,16 @@ export async function startStandby(primary: Server): Promise<Server> {
 }
 
 async function start(kind: 'fast' | 'durable', data: string, command: string[]) {
-  const [port] = (await freePorts(1)) as [number];
-  const described = testContainer(IMAGE)
-    .withEnvironment({ POSTGRES_PASSWORD: PASSWORD, POSTGRES_DB: 'animals', PGDATA: data })
-    .withCommand(command)
-    // The same one after a restart.
-    .withExposedPorts({ container: PORT, host: port })
-    // The public image first starts another server, which creates the database.
-    .withWaitStrategy(Wait.forLogMessage(/listening on IPv4 address "0\.0\.0\.0"/));
-  const started = await (kind === 'fast' ? described.withTmpFs({ '/data': 'rw' }) : described).start();
+  const { started, port } = await onFreePorts(1, async (port) => {
+    const described = testContainer(IMAGE)
+      .withEnvironment({ POSTGRES_PASSWORD: PASSWORD, POSTGRES_DB: 'animals', PGDATA: data })
+      .withCommand(command)
+      // The same one after a restart.
+      .withExposedPorts({ container: PORT, host: port })
+      // The public image first starts another server, which creates the database.
+      .withWaitStrategy(Wait.forLogMessage(/listening on IPv4 address "0\.0\.0\.0"/));
+    return { started: await (kind === 'fast' ? described.withTmpFs({ '/data': 'rw' }) : described).start(), port };
+  });
   const engine = await getContainerRuntimeClient();
   const container = engine.container.getById(started.getId());
   const url = `postgres://postgres:${PASSWORD}@${started.getHost()}:${port}/animals`;
