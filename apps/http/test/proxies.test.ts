@@ -314,15 +314,33 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       const { instance, proxied } = await startBehind(name);
       const body = '{"name":"Rex","categoryId":1}';
       const fields = `${AUTHORIZATION}${JSON_TYPE}${CLOSE}${length(body.length)}`;
-      const socket = openSocket(proxied.port);
-      const response = untilClosed(socket);
-      socket.write(requestBytes('POST /v1/pets', fields, body.slice(0, 9)));
+      const [slow, silent] = [openSocket(proxied.port), openSocket(proxied.port)];
+      const responses = [slow, silent].map(untilClosed);
+      for (const socket of [slow, silent]) socket.write(requestBytes('POST /v1/pets', fields, body.slice(0, 9)));
       await sleep(12_000);
-      socket.write(body.slice(9));
-      expect(statusesIn(await response), instance.output.out).toEqual([201]);
+      slow.write(body.slice(9));
+      expect(statusesIn((await responses[0]) ?? ''), instance.output.out).toEqual([201]);
+      const [head, error] = ((await responses[1]) ?? '').split('\r\n\r\n');
+      // nginx closes the connection without a response.
+      if (name === 'nginx') expect(head).toBe('');
+      else
+        expect(JSON.parse(error ?? '')).toEqual({ code: 'invalid_request', message: expect.any(String), status: 408 });
     });
 
     if (name !== 'nginx') return;
+
+    test.each([
+      ['bytes that are not HTTP', 'hello\r\n\r\n'],
+      ['a malformed field', requestBytes('GET /v1/pets', 'a b: c\r\n')],
+      ['a header section that is too large', requestBytes('GET /v1/pets', `A: ${'a'.repeat(40_000)}\r\n`)],
+      ['a target that is too long', requestBytes(`GET /${'a'.repeat(40_000)}`)],
+      ['a target that is malformed', requestBytes('GET /a\0b')],
+      ['a method for tunnels', requestBytes('CONNECT a:1', CLOSE)],
+    ])('rejects %s with an Error body', async (_, bytes) => {
+      const [head = '', body = ''] = (await (await startBehind(name)).proxied.raw(bytes)).split('\r\n\r\n');
+      expect([statusesIn(head), head]).toEqual([[400], expect.stringMatching(/^content-type: application\/json$/im)]);
+      expect(JSON.parse(body)).toEqual({ code: 'invalid_request', message: expect.any(String), status: 400 });
+    });
 
     test('rejects a body that it does not buffer as the service does', async () => {
       const { direct, proxied } = await startBehind(name);
