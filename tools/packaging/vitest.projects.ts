@@ -12,6 +12,9 @@ const setups = await Promise.all(
   }),
 );
 
+const ON_SOURCES = 'test/starter.test.ts';
+
 export default [
-  { level: 'release', globalSetup: ['test/global-setup.ts', ...new Set(setups.flat())] },
+  { name: 'on sources', include: [ON_SOURCES] },
+  { level: 'release', exclude: [ON_SOURCES], globalSetup: ['test/global-setup.ts', ...new Set(setups.flat())] },
 ] satisfies ProjectOptions[];
