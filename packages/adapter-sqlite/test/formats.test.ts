@@ -9,7 +9,7 @@ import { databaseAt, fileWith, freshFile, storageAt } from './fixtures.ts';
 /** A file as version 1.0 leaves it: four pets, of which the last was deleted, and two API keys. */
 const FORMAT_1 = fileURLToPath(new URL('fixtures/format-1.db', import.meta.url));
 
-/** The files of published formats, by the number in their names. */
+/** The files of all formats, by the number in their names. */
 const FIXTURES = readdirSync(dirname(FORMAT_1)).flatMap((name) => {
   const [, format] = /^format-(\d+)\.db$/.exec(name) ?? [];
   return format === undefined ? [] : [[Number(format), join(dirname(FORMAT_1), name)] as const];
@@ -23,7 +23,7 @@ const keyOf = (digits: string) => apiKey({ id: digits.repeat(8), digest: digits.
 const schemaOf = (file: string) =>
   databaseAt(file).prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all();
 
-describe('a file of the published format 1', () => {
+describe('a file of format 1', () => {
   test('has its pets, idempotency keys and API keys, and accepts more', async () => {
     const file = freshFile();
     copyFileSync(FORMAT_1, file);

@@ -1,3 +1,4 @@
+import type { NewPet } from '@animal-store/domain';
 import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
 import type { SCHEMAS } from './schemas.ts';
@@ -75,7 +76,10 @@ export function errorContent(code: keyof typeof REASONS, message: string, header
 }
 
 // Generators for TypeScript and mock servers can't hold the extremes of 64 bits.
-export const EXAMPLE_NEW_PET = { name: 'Rex', categoryId: 42, status: 'available' } as const;
+export const EXAMPLE_NEW_PET = { name: 'Rex', categoryId: 42, status: 'available' } as const satisfies Record<
+  keyof NewPet,
+  unknown
+>;
 export const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET } as const;
 
 export const HEADERS: Objects = {

@@ -38,7 +38,7 @@ export const SCHEMAS = {
   NewPet: Type.Object(newPet, {
     description: 'An animal to add. Members that are not listed are ignored, `id` and mistyped ones among them.',
   }),
-  Pet: Type.Object(pet, { description: 'An animal. `status` is absent if none was given.' }),
+  Pet: Type.Object(pet, { description: 'An animal. A member that was not given is absent.' }),
   Pets: Type.Array(Type.Ref('#/components/schemas/Pet'), { description: 'Animals in ascending order of id.' }),
   Error: Type.Object(
     {

@@ -18,12 +18,7 @@ const STATUS = ref('schemas', 'PetStatus');
 /** The parameters of a query: a filter that is missing is a compile error. */
 const PARAMETERS: Readonly<Record<Exclude<keyof PetQuery, 'after'> | 'cursor', object>> = {
   limit: parameter('query', 'limit', 'Maximum number of animals returned.', LIMIT),
-  status: parameter(
-    'query',
-    'status',
-    'Returns only animals with this availability status. It is the only filter: other parameters are ignored.',
-    STATUS,
-  ),
+  status: parameter('query', 'status', 'Returns only animals with this availability status.', STATUS),
   cursor: parameter(
     'query',
     'cursor',
@@ -56,7 +51,8 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
       summary: 'List all animals',
       description:
         'Returns a page of animals in ascending order of id. If there are more, the Link header field has the URL of the next page: ' +
-        'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once.',
+        'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once. ' +
+        'Other parameters are ignored.',
       parameters: Object.values(PARAMETERS),
       responses: {
         200: {
