@@ -1,4 +1,5 @@
 import { globSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { freePorts } from '@animal-store/test-kit/free-ports';
 import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { ROOT, run as runProgram } from '@animal-store/test-kit/programs';
 import { callsTo, KEY } from '@animal-store/test-kit/service';
@@ -19,19 +20,20 @@ const blocks = (step: number) => blocksOf('from-clone-to-production.md', `${step
 let image: string;
 
 /** What the page installs, with names, ports and files of the running test. */
-function installation() {
+async function installation() {
   const folder = freshFolder();
   const settings = `${folder}/settings`;
   const name = `path-test-${process.pid}`;
-  // Two neighbours, below those that the kernel gives to outgoing connections.
-  const port = 20_001 + 10 * (process.pid % 1_000);
+  // Not those of other tests, which could take one while no instance listens at it.
+  const [base = 0] = await freePorts(3, { first: 10_000, end: 20_000 });
+  const port = base + 1;
   const adapt = (text: string) =>
     text
       // First, because the name of the folder may look like that of an instance.
       .replaceAll(/animal-store(?=-[\d$])|(?<=network (?:create )?)animal-store/g, name)
       .replaceAll(/(?<=--name |exec |stop -t 25 |--volumes-from |--volume )animal-store(?=[ :])/g, `${name}-0`)
-      .replace('127.0.0.1:3000:3000', `127.0.0.1:${port - 1}:3000`)
-      .replaceAll(':3000/v1', `:${port - 1}/v1`)
+      .replace('127.0.0.1:3000:3000', `127.0.0.1:${base}:3000`)
+      .replaceAll(':3000/v1', `:${base}/v1`)
       .replaceAll(/ animal-store(?=\n| node)/g, ' "$IMAGE"')
       .replaceAll('animals-db', `${name}-db`)
       .replaceAll('/etc/animal-store', settings)
@@ -40,7 +42,7 @@ function installation() {
       .replace(/ postgres:\d+(?= )/, ` ${POSTGRES_IMAGE}`)
       .replaceAll(/--cacert \S+ /g, '')
       .replaceAll(/https:\/\/localhost|http:\/\/127\.0\.0\.1:3001/g, `http://127.0.0.1:${port}`)
-      .replace('((3000 +', `((${port - 1} +`);
+      .replace('((3000 +', `((${base} +`);
   for (const script of ['run.sh', 'backup.sh', 'restore.sh']) {
     const text = readFileSync(`${ROOT}/tools/deploy/docker/${script}`, 'utf8');
     writeFileSync(`${folder}/${script}`, adapt(text), { mode: 0o755 });
@@ -102,7 +104,7 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
 
   /** Two instances in memory. */
   async function twoInstances() {
-    const installed = installation();
+    const installed = await installation();
     await installed.createNetwork();
     installed.configure();
     await installed.paste(RUN);
@@ -166,7 +168,7 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
   });
 
   test('the commands dump and restore a database and change its password, and change nothing after a step that fails', async () => {
-    const { paste, folder, settings, calls, instances } = installation();
+    const { paste, folder, settings, calls, instances } = await installation();
     const issued = await paste(...blocks(2), ...blocks(3));
     const [key = ''] = /anst_\w{36}/.exec(issued) ?? [];
     expect(await paste(`export API_KEY=${key}`, ...blocks(4))).toMatch(/1 is ready.*2 is ready.*\[\].*listening/s);
@@ -238,7 +240,7 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
   });
 
   test('the commands start one container on a SQLite file, and move its animals to the path, whose database was used', async () => {
-    const { paste, calls } = installation();
+    const { paste, calls } = await installation();
     const [start = '', move = '', makeRoom = ''] = blocksOf('deployment.md', 'The image');
     expect(start).toMatch(/^docker tag "\$IMAGE" animal-store\n/);
     const output = await paste(start.replace(/.*\n/, ''));
@@ -253,7 +255,8 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     await paste(makeRoom);
     expect(await paste(move)).toMatch(/"copied":1,"alreadyCopied":0,"apiKeys":1/);
     await paste(...blocks(4));
-    expect(await (await calls.call('/v1/pets', key)).text()).toContain('"name":"Rex"');
+    const list = () => calls.call('/v1/pets', key).then((response) => response.text(), String);
+    await expect.poll(list).toContain('"name":"Rex"');
   });
 });
 
