@@ -19,6 +19,7 @@ test.each<[string, Error, reason: string | null | undefined, writes?: 'one']>([
   ['a failed call of the system', failure({ code: 'EMFILE' }), null],
   ['no thread', failure({ code: 'ERR_WORKER_INIT_FAILED' }), null],
   ['a thread without memory', failure({ code: 'ERR_WORKER_OUT_OF_MEMORY' }), null],
+  ["a value that can't be bound", failure({ code: 'ERR_INVALID_ARG_TYPE' }), undefined, 'one'],
   ['an error without a code', failure({}), undefined],
 ])('judges %s', (_, error, reason, writes = 'transaction' as never) => {
   expect(kindOf(error).writes).toBe(writes);

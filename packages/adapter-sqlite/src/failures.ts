@@ -64,6 +64,8 @@ const KINDS = {
   },
   foreign: { ...OTHERS, codes: [26], operator: 'it is not a SQLite database', isDamage: true }, // NOTADB
   system: OTHERS,
+  // ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE: Node.js binds no such value, and has not run the statement
+  unbound: { ...OTHERS, port: 'defect', writes: 'one' },
   defect: { ...OTHERS, port: 'defect' },
 } as const satisfies Record<string, Kind>;
 
@@ -83,7 +85,8 @@ export function kindOf(error: unknown): Kind {
   if (kind !== undefined) return kind;
   // A call of the system failed, for example with EACCES or EMFILE.
   const isOfSystem = /^(?:E[A-Z\d]+|ERR_WORKER_(?:INIT_FAILED|OUT_OF_MEMORY))$/.test(String(code));
-  return isOfSystem ? KINDS.system : KINDS.defect;
+  if (isOfSystem) return KINDS.system;
+  return /^ERR_INVALID_ARG/.test(String(code)) ? KINDS.unbound : KINDS.defect;
 }
 
 /** The error of a file that can't be used until its operator does something. */
