@@ -25,7 +25,10 @@ export function anotherProcessContract<Place>(
     },
   });
 
-  test('create one pet for each of 50 idempotency keys that both are given at once', async ({ pets, there }) => {
+  test('creates one pet for each of 50 idempotency keys that two processes are given at once', async ({
+    pets,
+    there,
+  }) => {
     let created = 0;
     const first = new Set<boolean | undefined>();
     // Until each of them has come first: one may be slower.
@@ -44,11 +47,11 @@ export function anotherProcessContract<Place>(
     expect(await everyPage(pets)).toHaveLength(created);
   });
 
-  test('keep each use of an API key in one, and each revocation in the other', async ({ keys, there }) => {
+  test('keeps each use of an API key by one process, and each revocation by another', async ({ keys, there }) => {
     await expectBothKept(keys, there.keys);
   });
 
-  test('keep nothing of calls that have ended', async ({ there: { pets, keys, memory } }) => {
+  test('keeps nothing of calls that have ended', async ({ there: { pets, keys, memory } }) => {
     const call = async (index: number) => {
       const record = apiKey();
       await keys.add(record);
@@ -65,7 +68,7 @@ export function anotherProcessContract<Place>(
     await expect.poll(() => memory.kept(), { timeout: RECOVERY_LIMIT, message }).toBeLessThan(50);
   });
 
-  test('one of which creates the first pet of a new place, and closes during calls, ends with code 0 and its result', async ({
+  test('ends another process with code 0 and its result if it closes during calls, after the first pet of a new place', async ({
     place,
   }) => {
     expect(await createInAnotherProcess(inAnotherProcess(place), 'Rex')).toBe('Rex');

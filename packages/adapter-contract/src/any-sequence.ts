@@ -91,7 +91,7 @@ export function crowdsContract<Place>(adapter: StorageUnderTest<Place>): void {
     expect(creations.filter((creation) => creation?.created)).toHaveLength(1);
   });
 
-  test('show an API key that the other has added or revoked at once, beside creations', async ({ both }) => {
+  test('shows an API key that another storage has added or revoked at once, beside creations', async ({ both }) => {
     const [one, other] = both;
     let isOver = false;
     const createMany = async (index: number) => {
@@ -115,7 +115,10 @@ export function crowdsContract<Place>(adapter: StorageUnderTest<Place>): void {
     }
   });
 
-  test('keep a revocation by one of eight that all record uses, and the last use', async ({ place, both }) => {
+  test('keeps a revocation by one of eight storages that all record uses, and the last use', async ({
+    place,
+    both,
+  }) => {
     const others = await atOnce(6, () => opened(adapter, place));
     await Promise.all(others.map((storage) => recovered(storage)));
     for (let round = 0; round < 10; round += 1) {

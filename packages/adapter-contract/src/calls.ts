@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
-import { ALL_PETS, type PortMethod, type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
+import {
+  ALL_PETS,
+  type PetArchive,
+  type PortMethod,
+  type Ports,
+  type Storage,
+  StorageMisconfigured,
+} from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { CALL_LIMIT, RECOVERY_LIMIT, TRIES } from './limits.ts';
 import { apiKey, rex } from './samples.ts';
@@ -15,12 +22,12 @@ export function atOnce<Result>(count: number, call: (index: number) => Result | 
 }
 
 /**
- * The results of a thousand calls at the same time. On a busy machine half of them may be slow once. If one fails, the message says
- * how long fewer of them take at this place: an engine, or its emulator, may be slow.
+ * The results of many calls at the same time. On a busy machine half of them may be slow once. If one fails, the message says how
+ * long fewer of them take at this place: an engine, or its emulator, may be slow.
  */
-export async function thousandAtOnce<Result>(call: (index: number) => Promise<Result>): Promise<Result[]> {
-  const tries = { left: 500 };
-  const calls = Array.from({ length: 1_000 }, (_, index) => patiently(() => call(index), tries));
+export async function manyAtOnce<Result>(many: number, call: (index: number) => Promise<Result>): Promise<Result[]> {
+  const tries = { left: many / 2 };
+  const calls = Array.from({ length: many }, (_, index) => patiently(() => call(index), tries));
   const ends = await Promise.allSettled(calls);
   const failed = ends.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
   if (failed === undefined) return ends.map((end) => (end as PromiseFulfilledResult<Result>).value);
@@ -31,7 +38,7 @@ export async function thousandAtOnce<Result>(call: (index: number) => Promise<Re
     const time = failure === null ? `take ${Math.round(performance.now() - begin)} ms` : `fail: ${failure.message}`;
     times.push(`${count} at once ${time}`);
   }
-  failed.reason.message += ` (a thousand calls at once; at this place ${times.join(', ')})`;
+  failed.reason.message += ` (${many} calls at once; at this place ${times.join(', ')})`;
   throw failed.reason;
 }
 
@@ -64,8 +71,8 @@ export async function inTime<Result>(call: () => Promise<Result>): Promise<Resul
 }
 
 /**
- * The result of a call, which is repeated if it was unavailable after a long time: on a busy machine it may take longer than a call
- * may. One that fails sooner has waited for nothing.
+ * The result of a call, which is repeated if it was unavailable after a long time: on a busy machine it may take longer than a
+ * call may. One that fails sooner has waited for nothing.
  */
 export async function patiently<Result>(call: () => Promise<Result>, tries = { left: TRIES }): Promise<Result> {
   for (; ; tries.left -= 1) {
@@ -137,28 +144,49 @@ export async function recovered(storage: Storage, limit = RECOVERY_LIMIT, passes
   }
 }
 
-/** Each call that needs a storage, by its name: a method that is missing here is a compile error. */
-const CALLS = {
-  'pets.add': ({ pets }) => pets.add(rex()),
-  'pets.find': ({ pets }) => pets.find(1n),
-  'pets.list': ({ pets }) => pets.list({ ...ALL_PETS, after: 0n, limit: 1 }),
-  'keys.add': ({ keys }) => keys.add(apiKey()),
-  'keys.find': ({ keys }) => keys.find(apiKey().digest),
-  'keys.list': ({ keys }) => keys.list({ after: '', limit: 1 }),
-  'keys.recordUse': ({ keys }) => keys.recordUse(apiKey().id, 7),
-  'keys.revoke': ({ keys }) => keys.revoke(apiKey().id, 5),
-  ready: (storage) => storage.ready(),
-} satisfies Record<PortMethod | 'ready', (storage: Storage) => Promise<unknown>>;
+/** A method of the ports or of an archive. */
+export type Method = PortMethod | `archive.${keyof PetArchive}`;
+
+/** Right arguments of each method. One that is missing here is a compile error. */
+const RIGHT = {
+  'pets.add': () => [rex()],
+  'pets.find': () => [1n],
+  'pets.list': () => [{ ...ALL_PETS, after: 0n, limit: 1 }],
+  'keys.add': () => [apiKey()],
+  'keys.find': () => [apiKey().digest],
+  'keys.list': () => [{ after: '', limit: 1 }],
+  'keys.recordUse': () => [apiKey().id, 7],
+  'keys.revoke': () => [apiKey().id, 5],
+  'archive.read': () => [0n, 1],
+  'archive.lastId': () => [],
+  'archive.skipIds': () => [0n],
+  'archive.restore': () => [[]],
+} satisfies Record<Method, () => readonly unknown[]>;
+
+export const METHODS = Object.keys(RIGHT) as readonly Method[];
+
+/** Those that throw a TypeError if their argument is missing. */
+export const TYPE_ERRORS = ['pets.add', 'pets.list', 'keys.add', 'keys.list'] as const satisfies readonly Method[];
+
+export const isWrite = (name: string) => /^(pets.add|keys.(add|recordUse|revoke))/.test(name);
+
+export const isOfArchive = (name: Method) => name.startsWith('archive');
+
+/** Calls a method. What it throws is a rejection, too. */
+export async function callBy(
+  storage: Ports & Pick<Storage, 'archive'>,
+  name: Method,
+  given: readonly unknown[] = RIGHT[name](),
+): Promise<unknown> {
+  const [port, method] = name.split('.') as [keyof typeof storage, string];
+  const methods = storage[port] as object;
+  return Reflect.get(methods, method).apply(methods, given);
+}
 
 /** The failures of every call that needs a storage, all at the same time, by their names. */
 export function failuresOf(storage: Storage): Promise<readonly (readonly [name: string, failure: Error | null])[]> {
-  const { archive } = storage;
-  const ofArchive = archive && {
-    'archive.read': () => archive.read(0n, 1),
-    'archive.lastId': () => archive.lastId(),
-    'archive.skipIds': () => archive.skipIds(0n),
-    'archive.restore': () => archive.restore([]),
-  };
-  const calls = [...Object.entries(CALLS), ...Object.entries(ofArchive ?? {})];
-  return Promise.all(calls.map(async ([name, call]) => [name, await failureOf(() => call(storage))] as const));
+  const methods = METHODS.filter((name) => storage.archive || !isOfArchive(name));
+  const calls = methods.map((name) => [name, () => callBy(storage, name)] as const);
+  const all = [...calls, ['ready', () => storage.ready()] as const];
+  return Promise.all(all.map(async ([name, call]) => [name, await failureOf(call)] as const));
 }

@@ -1,87 +1,132 @@
-// Defects: a wrong argument is an error of its own, and no call beside it fails.
+// Defects: a wrong argument is an error of its own, and no write beside it fails.
 
 import { inspect } from 'node:util';
 import { DomainError, LIMITS, type NewPet } from '@animal-store/domain';
-import { ALL_PETS, type ApiKeyRepository } from '@animal-store/domain/ports';
+import { ALL_PETS, type Creation, type Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { atOnce, failureOf } from './calls.ts';
-import { added, apiKey, CREATED_AT, everyPage, idempotencyOf, rex } from './samples.ts';
+import { atOnce, callBy, failureOf, isOfArchive, isWrite, METHODS, type Method, TYPE_ERRORS } from './calls.ts';
+import { added, apiKey, CREATED_AT, everyPage, idempotencyOf, petAt, rex } from './samples.ts';
 import { archiveTestOf, opened, type StorageTest, type StorageUnderTest } from './storage-under-test.ts';
 
-export function defectsContract(test: StorageTest): void {
-  test('throws the error of a defect unchanged, and not as an outage', async ({ pets }) => {
-    for (const call of [() => pets.add(undefined as never), () => pets.list(undefined as never)]) {
-      await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
-    }
-    // An adapter may find nothing, and have no constraints.
-    for (const id of [undefined as never, 2n ** 64n]) {
-      const error = await (async () => pets.find(id))().catch((thrown) => thrown);
-      expect(DomainError.is(error), `find(${id}): ${error}`).toBe(false);
-    }
-    for (const limit of ['x', {}, -1] as never[]) {
-      const error = await (async () => pets.list({ ...ALL_PETS, after: 0n, limit }))().catch((thrown) => thrown);
-      expect(DomainError.is(error), `limit ${inspect(limit)}: ${error}`).toBe(false);
-    }
-    const wrongMembers = [{ status: 'lost' }, { name: null }, { categoryId: 'x' }];
-    const beyond = [{ name: 'x'.repeat(201) }, { name: '🐕'.repeat(10_000) }, { categoryId: 2n ** 63n }];
-    for (const wrong of [...wrongMembers, ...beyond]) {
-      const newPet = { ...rex(), ...wrong } as NewPet;
-      const end = await (async () => pets.add(newPet))().catch((thrown) => thrown);
-      expect(DomainError.is(end), inspect(wrong)).toBe(false);
-      // An adapter may store it, but not change it.
-      const pet = end instanceof Error ? null : { id: end.pet.id, ...newPet };
-      if (pet) expect(await pets.find(pet.id), inspect(wrong)).toStrictEqual(pet);
-    }
-    const holders = ['z'.repeat(100), `${'z'.repeat(9_999)}a`, `${'z'.repeat(9_999)}b`];
-    for (const holder of holders) {
-      const end = await pets.add(rex(), idempotencyOf(rex(), { holder, key: 'k' })).catch((thrown) => thrown);
-      expect(end, `a holder of ${holder.length} characters`).toSatisfy((end) => end instanceof Error || end.created);
-      expect(DomainError.is(end), `a holder of ${holder.length} characters: ${end}`).toBe(false);
-    }
-  });
-
-  test('throws the error of a defect unchanged, for each method of API keys, and works afterwards', async ({
-    keys,
-  }) => {
-    const record = apiKey();
-    await keys.add(record);
-    for (const call of [() => keys.add(undefined as never), () => keys.list(undefined as never)]) {
-      await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
-    }
-    for (const wrong of [undefined, {}, 'x'] as never[]) {
-      const calls = {
-        add: () => keys.add({ ...apiKey(), createdAt: wrong }),
-        find: () => keys.find(wrong),
-        list: () => keys.list({ after: wrong, limit: 20 }),
-        'list with this limit': () => keys.list({ after: '', limit: wrong }),
-        revoke: () => keys.revoke(record.id, wrong),
-        recordUse: () => keys.recordUse(record.id, wrong),
-      } satisfies Record<keyof ApiKeyRepository, () => unknown> & Record<string, () => unknown>;
-      // An adapter may have no constraints.
-      for (const [name, call] of Object.entries(calls)) {
-        const error = await (async () => call())().catch((thrown) => thrown);
-        expect(DomainError.is(error), `${name} with ${inspect(wrong)}: ${error}`).toBe(false);
-      }
-    }
-    const long = apiKey({ holder: 'z'.repeat(10_000) });
-    const error = await keys.add(long).catch((thrown) => thrown);
-    expect(DomainError.is(error), `a holder of 10,000 characters: ${error}`).toBe(false);
-    expect(await keys.find(long.digest)).toEqual(error ? null : long);
-    expect(await keys.find(record.digest)).toMatchObject({ id: record.id });
-  });
-
-  test('does not fail calls at the same time because of a defect of one of them', async ({ pets }) => {
-    const wrong = { ...rex(), name: null } as unknown as NewPet;
-    const calls = Array.from({ length: 20 }, async (_, index) => pets.add(index % 5 === 2 ? wrong : rex()));
-    const ends = await Promise.allSettled(calls);
-    for (const [index, end] of ends.entries())
-      if (index % 5 !== 2) expect(end, `call ${index}`).toMatchObject({ status: 'fulfilled' });
-  });
+/** Wrong calls of a method. Each may have a result: an adapter may have no constraints. */
+interface Defects {
+  readonly given: readonly (readonly unknown[])[];
+  /** Expects that what a call has accepted is stored unchanged. */
+  expectKept?(storage: Storage, given: readonly unknown[], result: unknown): Promise<void>;
 }
 
-/** No id is left. */
+/** Values that a pet can't have. A member that is missing here is a compile error. */
+const WRONG_VALUES: { readonly [Member in keyof NewPet]-?: readonly unknown[] } = {
+  name: [null, 'x'.repeat(LIMITS.name.maxLength + 1), '🐕'.repeat(10_000)],
+  categoryId: ['x', LIMITS.categoryId.max + 1n],
+  status: ['lost'],
+};
+const WRONG_MEMBERS = Object.entries(WRONG_VALUES).flatMap(([member, values]) =>
+  values.map((value) => ({ [member]: value })),
+);
+
+const NO_NUMBERS = [undefined, {}, 'x'];
+const KNOWN = apiKey();
+
+/** A method that is missing here is a compile error. */
+const DEFECTS = {
+  'pets.add': {
+    given: [
+      ...WRONG_MEMBERS.map((wrong) => [{ ...rex(), ...wrong }]),
+      ...['z'.repeat(LIMITS.holder.maxLength + 1), `${'z'.repeat(9_999)}a`, `${'z'.repeat(9_999)}b`].map((holder) => [
+        rex(),
+        idempotencyOf(rex(), { holder, key: 'k' }),
+      ]),
+    ],
+    async expectKept({ pets }, [newPet], creation) {
+      const { pet, created } = creation as Creation;
+      expect(created).toBe(true);
+      expect(await pets.find(pet.id)).toStrictEqual({ id: pet.id, ...(newPet as NewPet) });
+    },
+  },
+  'pets.find': { given: [[undefined], [2n ** 64n]] },
+  'pets.list': {
+    given: [
+      ...['x', {}, -1].map((limit) => [{ ...ALL_PETS, after: 0n, limit }]),
+      ...Object.keys(ALL_PETS).map((filter) => [{ ...ALL_PETS, after: 0n, limit: 1, [filter]: {} }]),
+    ],
+  },
+  'keys.add': {
+    given: [...NO_NUMBERS.map((createdAt) => [{ ...apiKey(), createdAt }]), [apiKey({ holder: 'z'.repeat(10_000) })]],
+    async expectKept({ keys }, [record]) {
+      const { id, digest, holder } = record as typeof KNOWN;
+      expect(await keys.find(digest)).toMatchObject({ id, holder });
+    },
+  },
+  'keys.find': { given: [[undefined], [{}], ['x']] },
+  'keys.list': {
+    given: [
+      ...[undefined, {}, 'x'].map((after) => [{ after, limit: 20 }]),
+      ...NO_NUMBERS.map((limit) => [{ after: '', limit }]),
+    ],
+  },
+  'keys.revoke': { given: NO_NUMBERS.map((at) => [KNOWN.id, at]) },
+  'keys.recordUse': { given: NO_NUMBERS.map((at) => [KNOWN.id, at]) },
+  'archive.read': {
+    given: [
+      [undefined, 1],
+      [0n, 'x'],
+      [0n, -1],
+    ],
+  },
+  'archive.lastId': { given: [] },
+  'archive.skipIds': { given: [[undefined], ['x'], [-1n]] },
+  'archive.restore': {
+    given: [
+      [undefined],
+      ...[...WRONG_MEMBERS, { id: 'x' }, { createdAt: 'x' }].map((wrong) => [[{ ...petAt(1), ...wrong }]]),
+    ],
+  },
+} satisfies Record<Method, Defects>;
+
+async function expectDefect(storage: Storage, name: Method, given: readonly unknown[]): Promise<void> {
+  const { expectKept }: Defects = DEFECTS[name];
+  // Reads may share a statement, and fail together.
+  const beside = Array.from({ length: isWrite(name) ? 4 : 0 }, () => callBy(storage, name));
+  const call = callBy(storage, name, given);
+  beside.push(...beside.map(() => callBy(storage, name)));
+  const failure = await call.then(
+    () => null,
+    (error) => error,
+  );
+  await Promise.all(beside);
+  const text = `${name} of ${inspect(given, { maxStringLength: 20 })}`;
+  expect(DomainError.is(failure), `${text}: ${failure}`).toBe(false);
+  if (given.length === 0) expect(failure, text).toBeInstanceOf(TypeError);
+  else if (failure === null) await expectKept?.(storage, given, await call);
+  await callBy(storage, name);
+}
+
+/** A check for each method. */
+function defectsOf(test: StorageTest, methods: readonly Method[]): void {
+  for (const name of methods) {
+    const rule = isWrite(name) ? ', and fails no call beside them' : '';
+    test(`throws no outage for wrong arguments of ${name}${rule}`, async ({ storage }) => {
+      await storage.keys.add(KNOWN);
+      for (const given of [...TYPE_ERRORS.filter((each) => each === name).map(() => []), ...DEFECTS[name].given])
+        await expectDefect(storage, name, given);
+      expect(await storage.keys.find(KNOWN.digest)).toMatchObject({ id: KNOWN.id });
+    });
+  }
+}
+
+export function defectsContract(test: StorageTest): void {
+  defectsOf(
+    test,
+    METHODS.filter((name) => !isOfArchive(name)),
+  );
+}
+
+/** Those of an archive. */
 export function archiveDefectsContract<Place>(adapter: StorageUnderTest<Place>): void {
   const test = archiveTestOf(adapter);
+
+  defectsOf(test, METHODS.filter(isOfArchive));
 
   test('assigns no id after the last one, 2^53 - 1, and repeats none', async ({ place, storage, pets, archive }) => {
     const pet = await added(pets);

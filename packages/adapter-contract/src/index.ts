@@ -44,7 +44,7 @@ function absentOf<Place>(adapter: StorageUnderTest<Place>): string[] {
  * for it.
  *
  * @param name The adapter's name, for the report.
- * @example storageContract('sqlite', { freshPlace: freshFile, open: (file) => createSqliteStorage({ file }), interruptions: { locked } })
+ * @example storageContract('yours', { freshPlace, open: (file) => createYourStorage({ file }), interruptions: { locked } })
  */
 export function storageContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
   const { interruptions, behind = {} } = adapter;

@@ -4,18 +4,16 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
-import { failureOf } from './calls.ts';
+import { failureOf, isWrite } from './calls.ts';
 import { betweenResponses, expectNoLateWrites, lateRequests } from './late-writes.ts';
-import { CLOSE_LIMIT, RECOVERY_LIMIT } from './limits.ts';
+import { CALLERS, CLOSE_LIMIT, RECOVERY_LIMIT } from './limits.ts';
 import {
   atNewPlace,
-  CALLERS,
   CHANGED,
   callOf,
   causeOf,
   everyCall,
   expectKept,
-  isWrite,
   KNOWN,
   type Lane,
   readsOf,
@@ -25,6 +23,7 @@ import {
 } from './model/interrupted.ts';
 import { type Actor, OWN, type Sequence } from './model/sequence.ts';
 import { createInAnotherProcess } from './other-process.ts';
+import { MOVED } from './samples.ts';
 import { expectClosed, expectMisconfigured } from './settings.ts';
 import { type Interruption, type Interruptions, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
@@ -253,7 +252,7 @@ async function amidRestore(sequence: Sequence, proxy: TcpProxy): Promise<void> {
   for (let chunks = 1, isWhole = false, round = 0; !isWhole && chunks <= MAX_CHUNKS; chunks *= 2, round += 1) {
     // One has the id of a pet that is there.
     const pets = Array.from(
-      { length: 1_000 },
+      { length: MOVED },
       (_, number) => [10_000 * (round + 1) + number, 0, number === 9] as const,
     );
     const given = { actor: one, batch: OWN + round, gap: 5n, pets };

@@ -19,7 +19,7 @@ export function openingContract<Place>(adapter: StorageUnderTest<Place>): void {
     expectNoSecret(adapter.secrets, { location, warnings });
   });
 
-  test('can be closed before it was used, twice, and at once', async () => {
+  test('closes before it was used, twice, and at once', async () => {
     for (const use of [() => {}, (storage: Storage) => storage.ready()]) {
       const storage = await adapter.open(await adapter.freshPlace());
       await use(storage);

@@ -1,19 +1,13 @@
 import { createHash } from 'node:crypto';
+import { type ApiKey, type IdempotencyKey, LIMITS, type NewPet, PET_STATUSES, type Pet } from '@animal-store/domain';
 import {
-  type ApiKey,
-  type IdempotencyKey,
-  LIMITS,
-  type NewPet,
-  PET_STATUSES,
-  type Pet,
-  type PetStatus,
-} from '@animal-store/domain';
-import {
+  ALL_PETS,
   type ApiKeyRepository,
   apiKeyId,
   type Creation,
   fingerprint,
   type Idempotency,
+  type PetFilters,
   type PetRepository,
   type StoredPet,
 } from '@animal-store/domain/ports';
@@ -25,8 +19,52 @@ export function rex(given: Partial<NewPet> = {}): NewPet {
   return { name: 'Rex', categoryId: 7n, ...Object.fromEntries(members) };
 }
 
+/** A pet with each member. `rex()` has none of these values. */
+export const FULL_PET: { readonly [Member in keyof NewPet]-?: NonNullable<NewPet[Member]> } = {
+  name: 'Bello',
+  categoryId: 8n,
+  status: 'sold',
+};
+
+interface Filter<Value> {
+  /** The first one selects {@link FULL_PET}, and not `rex()`. */
+  readonly values: readonly [Value, ...Value[]];
+  selects(pet: NewPet, value: Value): boolean;
+}
+
+/** A filter that is missing here is a compile error. */
+const FILTERS: { readonly [Name in keyof PetFilters]: Filter<NonNullable<PetFilters[Name]>> } = {
+  status: {
+    values: [FULL_PET.status, ...PET_STATUSES.filter((status) => status !== FULL_PET.status)],
+    selects: (pet, status) => pet.status === status,
+  },
+};
+const filters = Object.entries(FILTERS) as [keyof PetFilters, Filter<unknown>][];
+
+/** Each combination of the values of filters. The first one selects all pets. */
+export const SELECTIONS = filters.reduce(
+  (selections: readonly PetFilters[], [name, { values }]) =>
+    selections.flatMap((others) =>
+      [undefined, ...values].map((value): PetFilters => ({ ...others, [name]: value as never })),
+    ),
+  [ALL_PETS],
+);
+
+/** The pets that filters select. */
+export function selected<P extends NewPet>(pets: readonly P[], given: PetFilters): P[] {
+  const isSelected = (pet: P) =>
+    filters.every(([name, { selects }]) => given[name] === undefined || selects(pet, given[name]));
+  return pets.filter(isSelected);
+}
+
+/** Those that select {@link FULL_PET}, and not `rex()`. */
+export const FULL_SELECTIONS = SELECTIONS.filter((each) => selected([rex(), FULL_PET], each)[0] === FULL_PET);
+
 /** When a pet was created that is restored. */
 export const CREATED_AT = 1_800_000_000_123;
+
+/** So many pets a call of an archive moves, at most. */
+export const MOVED = 1_000;
 
 /** A pet to restore. */
 export const petAt = (id: number): StoredPet => ({ id: BigInt(id), ...rex(), createdAt: CREATED_AT });
@@ -45,29 +83,28 @@ export async function added(pets: PetRepository, newPet: NewPet = rex(), idempot
 /** All pages of a selection, one after the other. */
 export async function everyPage(
   pets: PetRepository,
-  { limit = 100, status }: { limit?: number; status?: PetStatus | undefined } = {},
+  { limit = LIMITS.page.max, ...given }: Partial<PetFilters> & { readonly limit?: number } = {},
 ): Promise<Pet[]> {
-  const seen: Pet[] = [];
-  for (let after = 0n; ; ) {
-    const page = await pets.list({ status, after, limit });
-    if (page.length > limit) throw new Error(`a page of ${page.length} pets for the limit ${limit}`);
-    seen.push(...page);
-    if (page.length < limit) return seen;
-    const last = (page.at(-1) as Pet).id;
-    if (last <= after) throw new Error(`the page after the id ${after} ends with the id ${last}`);
-    after = last;
-  }
+  return pagesFrom(0n, limit, (after) => pets.list({ ...ALL_PETS, ...given, after, limit }));
 }
 
 /** All records of API keys, page by page. */
-export async function everyKey(keys: ApiKeyRepository, limit = 101): Promise<ApiKey[]> {
-  const seen: ApiKey[] = [];
-  for (let after = ''; ; ) {
-    const page = await keys.list({ after, limit });
-    if (page.length > limit) throw new Error(`a page of ${page.length} API keys for the limit ${limit}`);
+export async function everyKey(keys: ApiKeyRepository, limit: number = LIMITS.page.maxRead): Promise<ApiKey[]> {
+  return pagesFrom('', limit, (after) => keys.list({ after, limit }));
+}
+
+async function pagesFrom<Item extends { readonly id: bigint | string }>(
+  first: Item['id'],
+  limit: number,
+  read: (after: Item['id']) => Promise<readonly Item[]>,
+): Promise<Item[]> {
+  const seen: Item[] = [];
+  for (let after = first; ; ) {
+    const page = await read(after);
+    if (page.length > limit) throw new Error(`a page of ${page.length} for the limit ${limit}`);
     seen.push(...page);
     if (page.length < limit) return seen;
-    const last = (page.at(-1) as ApiKey).id;
+    const last = (page.at(-1) as Item).id;
     if (last <= after) throw new Error(`the page after the id ${after} ends with the id ${last}`);
     after = last;
   }
@@ -120,15 +157,12 @@ export const FARTHEST_TIME = 8_640_000_000_000_000;
 /** The longest name in bytes, in every encoding: each code point takes four. */
 export const LONGEST_NAME = '🐕'.repeat(NAME_LENGTH);
 
-/** A status, or none. */
-export const maybeStatuses: fc.Arbitrary<PetStatus | undefined> = fc.constantFrom(...PET_STATUSES, undefined);
-
 /** Any pet that can be created. */
 export const newPets: fc.Arbitrary<NewPet> = fc
   .record({
     name: texts(1, NAME_LENGTH).filter((name) => NAME.test(name)),
     categoryId: fc.bigInt(LIMITS.categoryId),
-    status: maybeStatuses,
+    status: fc.constantFrom(...PET_STATUSES, undefined),
   } satisfies Record<keyof NewPet, fc.Arbitrary<unknown>>)
   .map(rex);
 
@@ -139,27 +173,39 @@ export const LONGEST_PET: Required<NewPet> = {
   status: 'available',
 };
 
+/** The members that a pet may lack. */
+type Optional = { [Member in keyof NewPet]-?: undefined extends NewPet[Member] ? Member : never }[keyof NewPet];
+
 /** Pets that differ from it in one member alone, by the name of the member. */
-export const ALMOST_LONGEST_PETS: Readonly<Record<keyof NewPet | 'no status', NewPet>> = {
+export const ALMOST_LONGEST_PETS: Readonly<Record<keyof NewPet | `no ${Optional}`, NewPet>> = {
   name: { ...LONGEST_PET, name: `${'\u0001'.repeat(NAME_LENGTH - 1)}\u0002` },
   categoryId: { ...LONGEST_PET, categoryId: LIMITS.categoryId.min + 1n },
   status: { ...LONGEST_PET, status: 'pending' },
   'no status': rex({ ...LONGEST_PET, status: undefined }),
 };
 
-/** Pets that storages are known to change. The first one that fails is shown, so the simplest is the first. */
+/** Values that storages are known to change. */
+const NOTORIOUS: { readonly [Member in keyof NewPet]-?: readonly NewPet[Member][] } = {
+  status: PET_STATUSES,
+  categoryId: [LIMITS.categoryId.min, LIMITS.categoryId.max, 0n, -1n, 2n ** 31n, 2n ** 32n, 2n ** 53n + 1n],
+  name: [' Rex ', 'e\u0301', 'é', 'x'.repeat(NAME_LENGTH), LONGEST_NAME],
+};
+
+/** Pets with such values. The first one that fails is shown, so the simplest is the first. */
 export const notoriousPets: readonly NewPet[] = [
   rex(),
-  ...PET_STATUSES.map((status) => rex({ status })),
-  ...[LIMITS.categoryId.min, LIMITS.categoryId.max, 0n, -1n, 2n ** 31n, 2n ** 32n, 2n ** 53n + 1n].map((categoryId) =>
-    rex({ categoryId }),
-  ),
-  ...[' Rex ', 'e\u0301', 'é', 'x'.repeat(NAME_LENGTH), LONGEST_NAME].map((name) => rex({ name })),
+  ...Object.entries(NOTORIOUS).flatMap(([member, values]) => values.map((value) => rex({ [member]: value }))),
   LONGEST_PET,
 ];
 
 const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
 const { maxLength: KEY_LENGTH } = LIMITS.idempotencyKey;
+
+/** The longest key of a number, with a holder who is as long as one can be in each encoding. */
+export const longestKeyOf = (number: number): IdempotencyKey => ({
+  holder: '🐕'.repeat(LIMITS.holder.maxLength),
+  key: String(number).padStart(KEY_LENGTH, 'k'),
+});
 
 /** Any idempotency key and holder, some of them as long as can be. */
 export const idempotencyKeys: fc.Arbitrary<IdempotencyKey> = fc.record({

@@ -31,7 +31,7 @@ export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void 
     ...(twin && { 'another place of the same name': (place: Place) => twin.call(adapter, place) }),
   };
   for (const [name, otherOf] of Object.entries(others)) {
-    test(`shares nothing with one at ${name}`, async ({ place, storage: { pets, keys } }) => {
+    test(`shares nothing with a storage at ${name}`, async ({ place, storage: { pets, keys } }) => {
       const pet = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
       const record = apiKey();
       await keys.add(record);

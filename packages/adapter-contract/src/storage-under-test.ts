@@ -14,8 +14,8 @@ export interface StorageUnderTest<Place> {
   freshPlace(): Place | Promise<Place>;
 
   /**
-   * Returns another place, new and empty, that has the same name in another engine: the same database on another server, a file of
-   * the same name in another folder. A module may keep by the name alone what belongs to one of them.
+   * Returns another place, new and empty, that has the same name in another engine: the same database on another server, a file
+   * of the same name in another folder. A module may keep by the name alone what belongs to one of them.
    */
   twin?(place: Place): Place | Promise<Place>;
 
@@ -23,9 +23,9 @@ export interface StorageUnderTest<Place> {
   open(place: Place): Storage | Promise<Storage>;
 
   /**
-   * What can be away while the process runs, by name, as far as the engine can do it: `locked`, `throttled`, `credentials expired`,
-   * `no right to write`; a table that is renamed, a file that is moved, a place that is dropped and created anew, empty; `a
-   * partition`, `the leader`, `another node of three`, `every node`, killed and started again; `a later format`.
+   * What can be away while the process runs, by name, as far as the engine can do it: `locked`, `throttled`, `credentials
+   * expired`, `no right to write`; a table that is renamed, a file that is moved, a place that is dropped and created anew,
+   * empty; `a partition`, `the leader`, `another node of three`, `every node`, killed and started again; `a later format`.
    * {@link behindProxy} adds those of a network. 'not tested': nothing shows that calls fail in time.
    */
   readonly interruptions: Interruptions<Place> | 'not tested';
@@ -37,8 +37,8 @@ export interface StorageUnderTest<Place> {
   readonly behind?: Readonly<Record<string, (place: Place) => Place | Promise<Place>>>;
 
   /**
-   * Returns places that work only if their settings change: a wrong password, a folder instead of a file. They differ from a right
-   * one, which is open at the same time, in that alone: a storage may work by what the process has of another.
+   * Returns places that work only if their settings change: a wrong password, a folder instead of a file. They differ from a
+   * right one, which is open at the same time, in that alone: a storage may work by what the process has of another.
    */
   misconfiguredPlaces?(right: Place): readonly Place[] | Promise<readonly Place[]>;
 
@@ -85,8 +85,8 @@ export interface ExportedFunction {
 }
 
 /**
- * Something that is away for a time, or a part of it. Others happen to other places at the same time, and it must not affect these,
- * except for a part.
+ * Something that is away for a time, or a part of it. Others happen to other places at the same time, and it must not affect
+ * these, except for a part.
  */
 export interface Interruption<Place> {
   /** Begins it, for the storages that are open at a place, and for new ones. */
@@ -96,9 +96,11 @@ export interface Interruption<Place> {
   end(place: Place): void | Promise<void>;
 
   /**
-   * What works meanwhile. `reads`: no write works, and creations work again within a second, because all connections stay. `a part`:
-   * some calls. `allWithin`: all, once others have taken over, within so many milliseconds or 20 tries. `open storages`: it begins
-   * while none is open, and no other can be opened.
+   * What works meanwhile:
+   * - `reads`: no write, and creations work again within a second, because all connections stay.
+   * - `a part`: some calls.
+   * - `allWithin`: all, once others have taken over, within so many milliseconds or 20 tries.
+   * - `open storages`: it begins while none is open, and no other can be opened.
    */
   readonly leaves: 'nothing' | 'reads' | 'a part' | { readonly allWithin: number } | 'open storages';
 
@@ -225,7 +227,7 @@ interface Fixtures<Place> extends Ports {
 }
 
 /** Vitest's `test` for an adapter, as tests of the ports need it. */
-export type StorageTest = TestAPI<Ports>;
+export type StorageTest = TestAPI<Ports & { readonly storage: Storage }>;
 
 /** Vitest's `test` for an adapter. Each test gets a place and a storage of its own. */
 export function testOf<Place>(adapter: StorageUnderTest<Place>) {

@@ -1,14 +1,12 @@
 // What checks of interruptions have in common: each call of the ports once, at a new place, and what must hold afterwards.
 
+import { LIMITS } from '@animal-store/domain';
 import type { Storage } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { failureOf } from '../calls.ts';
+import { failureOf, isWrite } from '../calls.ts';
 import type { Interruption, StorageUnderTest } from '../storage-under-test.ts';
 import { type Actor, beginSequence, type Call, type Method, OWN, type Sequence } from './sequence.ts';
 import { WEIGHTS } from './steps.ts';
-
-/** Calls at once: more than a pool has connections. */
-export const CALLERS = 20;
 
 /** How long a request may take to the proxy, in milliseconds. */
 export const IN_FLIGHT = 100;
@@ -18,10 +16,8 @@ export type Lane = { readonly actor: Actor; readonly call: Call }[];
 /** An API key that is there when calls are interrupted, and one that others change meanwhile. */
 export const [KNOWN, CHANGED] = [OWN, OWN + 1];
 
-export const isWrite = (name: string) => /^(pets.add|keys.(add|recordUse|revoke))/.test(name);
-
 export const callOf = ({ calls }: Sequence, actor: Actor, name: Method, index: number, variant = 0) => ({
-  ...{ actor, call: calls[name](index, variant, 101) },
+  ...{ actor, call: calls[name](index, variant, LIMITS.page.maxRead) },
 });
 
 /**
@@ -101,7 +97,7 @@ export function switchOf<Place>(sequence: Sequence, interruption: Interruption<P
   return { begin, end };
 }
 
-/** Expects that all that was acknowledged is there, that each write can be repeated, and that each call works at the first try. */
+/** Expects that what was acknowledged is there, that each write can be repeated, and that each call works at the first try. */
 export async function expectKept(sequence: Sequence, actor: Actor): Promise<void> {
   await sequence.readAll(actor);
   await sequence.repeatAll(actor);

@@ -1,26 +1,19 @@
 // A sequence of calls at one place: the storages, each call of the ports, and whether the model allows its result.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ApiKey, DomainError, type IdempotencyKey, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import {
-  type ApiKey,
-  DomainError,
-  type IdempotencyKey,
-  LIMITS,
-  type NewPet,
-  type Pet,
-  type PetStatus,
-} from '@animal-store/domain';
-import {
+  ALL_PETS,
   type Creation,
   fingerprint,
-  type PetArchive,
-  type PortMethod,
   type Ports,
   type Storage,
   type StoredPet,
 } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import {
+  type Method as AnyMethod,
+  callBy,
   expectNoMisconfiguration,
   expectNoSecret,
   expectUnavailable,
@@ -31,7 +24,7 @@ import {
 } from '../calls.ts';
 import { CALL_LIMIT, TRIES } from '../limits.ts';
 import { openInAnotherProcess } from '../other-process.ts';
-import { apiKey, CREATED_AT, inOrderOfIds, rex } from '../samples.ts';
+import { apiKey, CREATED_AT, FULL_PET, FULL_SELECTIONS, inOrderOfIds, MOVED, rex, selected } from '../samples.ts';
 import type { StorageUnderTest } from '../storage-under-test.ts';
 import {
   addsKey,
@@ -57,7 +50,7 @@ const TOLERANCE = 200;
 /** So many steps of a storage may fail to create once an operator has set the counter of ids back. */
 const FAILING = 3;
 
-interface Opened extends Ports, Partial<Pick<Storage, 'archive' | 'ready' | 'location'>> {
+interface Opened extends Ports, Partial<Pick<Storage, 'ready' | 'location'>>, Pick<Storage, 'archive'> {
   close(): Promise<void>;
 }
 
@@ -95,7 +88,7 @@ export interface Call {
 }
 
 /** A method of the ports that any storage may call at any time. The other two have the place alone. */
-export type Method = Exclude<PortMethod | `archive.${keyof PetArchive}`, 'archive.restore' | 'archive.skipIds'>;
+export type Method = Exclude<AnyMethod, 'archive.restore' | 'archive.skipIds'>;
 
 /** A pet that a restore is given: its idempotency key, which of its requests, and whether its id may be stored. */
 export type Restored = readonly [key: number, variant: number, isTaken: boolean];
@@ -167,8 +160,9 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   let passes = false;
   /** So many undisturbed calls were slow, and failed. */
   let slow = 0;
-  /** When the last creation of each request has failed, or Infinity if one has not; and how far the clock of the place is ahead. */
+  /** When the last creation of each request has failed, or Infinity if one has not. */
   const failedAt = new Map<NewPet, number>();
+  /** How far the clock of the place is ahead. */
   let ahead: number | undefined;
   /** The writes that can be repeated, by their texts. */
   const repeatable = new Map<string, () => Call>();
@@ -213,7 +207,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   const idempotencyWith = ({ key }: Slot, request: NewPet) => key && { ...key, fingerprint: fingerprintOf(request) };
 
   function requestOf({ name }: Slot, variant: number): NewPet {
-    const request = rex({ name: `${name}: ${ENDS[variant]}`, status: variant === 0 ? 'sold' : undefined });
+    const request = { ...(variant === 0 ? FULL_PET : rex()), name: `${name}: ${ENDS[variant]}` };
     const known = requests.get(request.name) ?? request;
     requests.set(request.name, known);
     return known;
@@ -256,14 +250,14 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     return [...slots.values()].map((slot): Happening => [slot, readsPet(shown.get(slot), shows)]);
   }
 
-  function readPage(found: readonly Pet[], after: bigint, limit: number, status?: PetStatus): readonly Happening[] {
+  function readPage(found: readonly Pet[], after: bigint, limit: number, filters = ALL_PETS): readonly Happening[] {
     const ids = found.map(({ id }) => id);
     expect(found, 'in ascending order').toEqual(inOrderOfIds(found));
     expect(ids.length, 'the length of the page').toBeLessThanOrEqual(limit);
     const isFull = ids.length === limit;
     const last = isFull ? (ids.at(-1) as bigint) : LIMITS.id.max;
     return readAll(found, (id, request) => {
-      if (status !== undefined && request.status !== status) return false;
+      if (selected([request], filters).length === 0) return false;
       return id === undefined ? after === 0n && !isFull : id > after && id <= last;
     });
   }
@@ -280,11 +274,12 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     if (late > TOLERANCE) wrong(`the pet "${request.name}" was stored ${late} ms after its call had failed`);
   }
 
-  function listFrom(after: bigint, limit: number, status?: PetStatus): Call {
+  function listFrom(after: bigint, limit: number, filters = ALL_PETS): Call {
+    const given = Object.entries(filters).map(([name, value]) => `, ${name} ${value}`);
     return {
-      text: `pets.list after ${after}, limit ${limit}, status ${status}`,
-      run: ({ pets }) => pets.list({ after, limit, status }),
-      happened: (found: readonly Pet[], hasFailed) => (hasFailed ? [] : readPage(found, after, limit, status)),
+      text: `pets.list after ${after}, limit ${limit}${given.join('')}`,
+      run: ({ pets }) => pets.list({ ...filters, after, limit }),
+      happened: (found: readonly Pet[], hasFailed) => (hasFailed ? [] : readPage(found, after, limit, filters)),
     };
   }
 
@@ -353,7 +348,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       };
     },
     'pets.list': (index: number, variant: number, limit: number) =>
-      listFrom(afterAt(index), limit, variant === 0 ? undefined : 'sold'),
+      listFrom(afterAt(index), limit, variant === 0 ? ALL_PETS : FULL_SELECTIONS[index % FULL_SELECTIONS.length]),
     'archive.read': (index: number, _: number, limit: number) => readFrom(afterAt(index), limit),
     'archive.lastId': (): Call => ({
       text: 'archive.lastId',
@@ -403,18 +398,9 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   } satisfies Record<Method, (index: number, variant: number, limit: number) => Call>;
 
   /** A call whose argument is missing. Its error is a defect, and concerns no call beside it. */
-  const defect = (name: 'pets.add' | 'pets.list' | 'keys.add' | 'keys.list'): Call => ({
+  const defect = (name: AnyMethod): Call => ({
     text: `a call of ${name} without an argument`,
-    run({ pets, keys }) {
-      const nothing = undefined as never;
-      const callsWithout = {
-        'pets.add': () => pets.add(nothing),
-        'pets.list': () => pets.list(nothing),
-        'keys.add': () => keys.add(nothing),
-        'keys.list': () => keys.list(nothing),
-      };
-      return failureOf(callsWithout[name]);
-    },
+    run: (opened) => failureOf(() => callBy(opened, name, [])),
     happened(failure: unknown) {
       if (!(failure instanceof TypeError)) wrong(`instead of a TypeError: ${textOf(failure)}`);
       return [];
@@ -612,9 +598,9 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     /** Reads everything, page by page. Returns whether it could. */
     async readAll(actor: Actor): Promise<boolean> {
       const pages: readonly [(last: never) => Call, unknown, number][] = [
-        [(after: bigint) => listFrom(after, 101), 0n, 101],
-        [(after: bigint) => readFrom(after, 1_000), 0n, 1_000],
-        [(after: string) => keysFrom(after, 101), '', 101],
+        [(after: bigint) => listFrom(after, LIMITS.page.maxRead), 0n, LIMITS.page.maxRead],
+        [(after: bigint) => readFrom(after, MOVED), 0n, MOVED],
+        [(after: string) => keysFrom(after, LIMITS.page.maxRead), '', LIMITS.page.maxRead],
       ];
       for (const [pageAfter, first, limit] of pages)
         for (let after = first, isWhole = false; !isWhole; ) {

@@ -1,6 +1,9 @@
 // The steps of a sequence: calls of the ports, by storages, and what operators and networks do meanwhile.
 
+import { LIMITS } from '@animal-store/domain';
 import * as fc from 'fast-check';
+import { TYPE_ERRORS } from '../calls.ts';
+import { CALLERS } from '../limits.ts';
 import type { StorageUnderTest } from '../storage-under-test.ts';
 import type { TcpProxy } from '../tcp-proxy.ts';
 import { beginSequence, type Method, type Restored, type Sequence } from './sequence.ts';
@@ -9,9 +12,6 @@ import { beginSequence, type Method, type Restored, type Sequence } from './sequ
 export const SEED = 63;
 export const SEQUENCES = 18;
 const MAX_STEPS = 80;
-
-/** Calls at once: more than a pool has connections. */
-const MANY = 20;
 
 /** How late a response is, in milliseconds: a call has time for several. */
 const DELAY = 100;
@@ -54,7 +54,7 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
       actor,
       index,
       variant: fc.nat(1),
-      limit: fc.constantFrom<number>(1, 2, 3, 101),
+      limit: fc.constantFrom<number>(1, 2, 3, LIMITS.page.maxRead),
     });
   };
   const call = callOf(/./);
@@ -71,7 +71,7 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
     fc.array(fc.array(each, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 3 });
   /** About the same pet or API key. */
   const focused = fc
-    .tuple(index, fc.constantFrom(1, 101), fc.oneof(many(callOf(/pets|archive/)), many(callOf(/keys/))))
+    .tuple(index, fc.constantFrom(1, LIMITS.page.maxRead), fc.oneof(many(callOf(/pets|archive/)), many(callOf(/keys/))))
     .map(([index, limit, lanes]) => lanes.map((lane) => lane.map((planned) => ({ ...planned, index, limit }))));
   const lanes = fc.oneof(many(call), focused, focused);
   const restore = fc.record({
@@ -125,7 +125,7 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
 
   /** What a client does whose call has failed. */
   async function repeat(sequence: Sequence, planned: readonly (readonly Planned[])[]): Promise<void> {
-    const all = { index: 4, variant: 0, limit: 101 } as const;
+    const all = { index: 4, variant: 0, limit: LIMITS.page.maxRead } as const;
     const reads = (['pets.list', 'archive.read', 'keys.list'] as const).map((name, actor) => ({ name, actor, ...all }));
     await sequence.run(lanesOf(sequence, [[...planned.flat(), ...reads]]));
   }
@@ -164,13 +164,15 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
     arbitrary: fc
       .tuple(fc.oneof(near(/pets|archive/), near(/keys/)), fc.boolean())
       .map(([[one, other], isSpread]) => async (sequence) => {
-        const twenty = Array.from({ length: MANY }, (_, number) => [
+        const twenty = Array.from({ length: CALLERS }, (_, number) => [
           { ...one, variant: number % 2, actor: isSpread ? number % 4 : one.actor },
         ]);
         await sequence.run(lanesOf(sequence, [...twenty, [{ ...other, index: one.index }]]));
       }),
   });
-  const whole = call.map((planned): Planned => ({ ...planned, name: 'pets.list', index: 4, limit: 101 }));
+  const whole = call.map(
+    (planned): Planned => ({ ...planned, name: 'pets.list', index: 4, limit: LIMITS.page.maxRead }),
+  );
   const addTo = (page: Planned): Planned => ({ ...page, name: 'pets.add' });
   // More pets than a page has.
   ways.push({
@@ -190,7 +192,7 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
       await sequence.run(lanesOf(sequence, [[addTo(page), page]]));
     }),
   });
-  const missing = fc.constantFrom('pets.add' as const, 'pets.list' as const, 'keys.add' as const, 'keys.list' as const);
+  const missing = fc.constantFrom(...TYPE_ERRORS);
   // A wrong argument beside right ones.
   ways.push({
     weight: 3,

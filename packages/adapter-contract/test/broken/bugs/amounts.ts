@@ -21,7 +21,7 @@ function atMost<Given extends unknown[], R>(
 
 /** Bugs of as much as an engine cuts or rejects. */
 export const AMOUNT_BUGS: Bugs = {
-  'serves a thousand calls at once, of each kind': {
+  'creates, finds and lists a thousand pets at once': {
     'Searches wait for each other, 5 ms each': ofPets('find', (find) => {
       let queue: Promise<unknown> = Promise.resolve();
       return (id) => {
@@ -31,7 +31,7 @@ export const AMOUNT_BUGS: Bugs = {
       };
     }),
   },
-  'serves a thousand calls at once, each with a key, an id and a page of its own': {
+  'creates, finds and lists a thousand pets at once, each with an idempotency key': {
     'More than 200 creations with keys at once are rejected': {
       message: /1 at once take \d+ ms, 10 at once take \d+ ms, 100 at once take \d+ ms/,
       change: ofPets('add', (add) => atMost(200, add, (_, key) => key !== undefined)),
@@ -40,7 +40,7 @@ export const AMOUNT_BUGS: Bugs = {
       return atMost(600, list, ({ after }) => after > 0n);
     }),
   },
-  'lists the largest pets, more than any engine sends at once, and one with another status behind them': {
+  'creates, finds and lists more of the largest pets than any engine sends at once, and another one behind them': {
     // The engine reads so much, and then leaves out those with another status.
     'The first megabyte of a page is taken for the whole': ofPets('list', (list, { archive }) => async (selection) => {
       let left = 2 ** 20;
@@ -52,12 +52,12 @@ export const AMOUNT_BUGS: Bugs = {
       return (await list(selection)).filter(({ id }) => id <= last);
     }),
   },
-  'lists exactly the matching pets in order over all pages, for any pets, limit and status': {
+  'creates, finds and lists any pets, more than a page has': {
     'A page has 100 pets at most': ofPets('list', (list) => (selection) => {
       return list({ ...selection, limit: Math.min(selection.limit, 100) });
     }),
   },
-  'lists each of 1,100 records once, in order of id over all pages of any size': {
+  'lists each of 1,100 API keys once, in order of id over all pages of any size': {
     'API keys behind the first 1,024 that the engine returns are in no list': ofKeys('list', (list) => {
       return async ({ after, limit }) => {
         const all = await list({ after: '', limit: 1_024 });

@@ -164,7 +164,7 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
       };
     }),
   },
-  'show an API key that the other has added or revoked at once, beside creations': {
+  'shows an API key that another storage has added or revoked at once, beside creations': {
     'Searches go to a replica that lags beside ten creations': both(
       ofPets('add', (add) => (...given) => {
         inFlight += 1;
@@ -183,7 +183,7 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
       }),
     ),
   },
-  'keep a revocation by one of eight that all record uses, and the last use': {
+  'keeps a revocation by one of eight storages that all record uses, and the last use': {
     'A revocation gives up after three conflicts, and returns as if it were stored': ofKeys(
       'revoke',
       (revoke, storage) => async (id, at) => {

@@ -11,12 +11,16 @@ const allOutages =
 
 /** Bugs of wrong arguments. */
 export const DEFECT_BUGS: Bugs = {
-  'throws the error of a defect unchanged, and not as an outage': {
+  'throws no outage for wrong arguments of pets.find': {
     'Each error of a search is an outage': ofPets('find', allOutages),
+  },
+  'throws no outage for wrong arguments of pets.list': {
     'A wrong limit of a page is an outage': ofPets('list', (list) => async (selection) => {
       if (typeof selection.limit === 'string') throw unavailable(new Error('TypeMismatch'));
       return list(selection);
     }),
+  },
+  'throws no outage for wrong arguments of pets.add, and fails no call beside them': {
     'A category beyond an int64 is cut to 64 bits': ofPets('add', (add) => async (pet, key) => {
       const { categoryId } = pet;
       return add(typeof categoryId === 'bigint' ? { ...pet, categoryId: BigInt.asIntN(64, categoryId) } : pet, key);
@@ -25,8 +29,10 @@ export const DEFECT_BUGS: Bugs = {
       return add(pet, key && { ...key, holder: key.holder.slice(0, 100) });
     }),
   },
-  'throws the error of a defect unchanged, for each method of API keys, and works afterwards': {
+  'throws no outage for wrong arguments of keys.recordUse, and fails no call beside them': {
     'Each error of the methods of API keys is an outage': ofKeys('recordUse', allOutages),
+  },
+  'throws no outage for wrong arguments of keys.add, and fails no call beside them': {
     'A long holder of an API key is cut': ofKeys('add', (add) => async (key) => {
       return add({ ...key, holder: key.holder.slice(0, 100) });
     }),

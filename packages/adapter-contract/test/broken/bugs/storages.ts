@@ -41,7 +41,7 @@ export const STORAGE_BUGS: Bugs = {
     'A storage works by the session of another at the same server': { sharesSessions: true },
     'A wrong password is cached for its server': { cachesFailures: true },
   },
-  'shares nothing with one at another place of the same name': {
+  'shares nothing with a storage at another place of the same name': {
     'Ids are reserved by the name of a place': {
       message: /the last id/,
       change: ofPets('add', (add, { archive, place }, url) => async (...given) => {
@@ -56,7 +56,7 @@ export const STORAGE_BUGS: Bugs = {
     },
   },
 
-  'one of which creates the first pet of a new place, and closes during calls, ends with code 0 and its result': {
+  'ends another process with code 0 and its result if it closes during calls, after the first pet of a new place': {
     'A wait keeps no process alive': ofPets('add', (add) => async (...given) => {
       await sleep(50, null, { ref: false });
       return add(...given);
@@ -88,7 +88,7 @@ export const STORAGE_BUGS: Bugs = {
       return (...given) => connected().then(() => add(...given));
     }),
   },
-  'create one pet for each of 50 idempotency keys that both are given at once': {
+  'creates one pet for each of 50 idempotency keys that two processes are given at once': {
     'An idempotency key is looked up, then stored, under a lock of the process': ofPets(
       'add',
       (add, { archive, place }, url) =>
@@ -105,14 +105,14 @@ export const STORAGE_BUGS: Bugs = {
         },
     ),
   },
-  'keep each use of an API key in one, and each revocation in the other': {
+  'keeps each use of an API key by one process, and each revocation by another': {
     'A use writes the whole record of the API key, under a lock of the process': both(
       wholeUses,
       ofKeys('recordUse', (record) => (id, at) => locked(id, () => record(id, at))),
       ofKeys('revoke', (revoke) => (id, at) => locked(id, () => revoke(id, at))),
     ),
   },
-  'keep nothing of calls that have ended': {
+  'keeps nothing of calls that have ended': {
     'The pets that were found are kept for ever': ofPets('find', (find) => {
       const all: unknown[] = [];
       return async (id) => {
