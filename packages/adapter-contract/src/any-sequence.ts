@@ -51,7 +51,7 @@ export function crowdsContract<Place>(adapter: StorageUnderTest<Place>): void {
   const test = testOf(adapter).extend<{ both: [Storage, Storage] }>({
     /** Opened and used for the first time at once. */
     async both({ place }, use) {
-      const both = await Promise.all([opened(adapter, place), opened(adapter, place)]);
+      const both = await Promise.all([opened(adapter, place), opened(adapter, place, 1)]);
       await Promise.all(both.map((storage) => storage.ready()));
       await use(both);
     },

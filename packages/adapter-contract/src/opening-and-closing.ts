@@ -21,7 +21,7 @@ export function openingContract<Place>(adapter: StorageUnderTest<Place>): void {
 
   test('closes before it was used, twice, and at once', async () => {
     for (const use of [() => {}, (storage: Storage) => storage.ready()]) {
-      const storage = await adapter.open(await adapter.freshPlace());
+      const storage = await adapter.open(await adapter.freshPlace(), 0);
       await use(storage);
       await Promise.all([storage.close(), storage.close()]);
       await storage.close();
@@ -42,7 +42,7 @@ export function openingContract<Place>(adapter: StorageUnderTest<Place>): void {
     // What is open after the second storage: by Vitest, and by a driver that keeps some until then.
     let before: string[] = [];
     for (let count = 0; count < 10; count += 1) {
-      const storage = await adapter.open(place);
+      const storage = await adapter.open(place, 0);
       await added(storage.pets);
       await storage.close();
       if (count === 1) before = process.getActiveResourcesInfo();
@@ -69,7 +69,7 @@ export function openingContract<Place>(adapter: StorageUnderTest<Place>): void {
     test('closes a connection whose opening gets no response', async ({ place }) => {
       const proxy = proxyOf(place);
       proxy.swallow();
-      const storage = await adapter.open(place);
+      const storage = await adapter.open(place, 0);
       const call = failureOf(() => storage.ready());
       await vi.waitUntil(async () => (await proxy.connections()) > 0, { timeout: CLOSE_LIMIT });
       await storage.close();

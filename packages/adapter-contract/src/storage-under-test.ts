@@ -19,8 +19,14 @@ export interface StorageUnderTest<Place> {
    */
   twin?(place: Place): Place | Promise<Place>;
 
-  /** Opens a storage at a place. The contract closes it. */
-  open(place: Place): Storage | Promise<Storage>;
+  /**
+   * Opens a storage at a place. The contract closes it.
+   *
+   * @param number 0 to 2, of storages that are open at the same time. Let each number have settings of its own, as processes may
+   * during a deployment: a number of shards, sizes of blocks and pools. Settings that must be the same are those of
+   * {@link StorageUnderTest.misconfiguredPlaces}.
+   */
+  open(place: Place, number: number): Storage | Promise<Storage>;
 
   /**
    * What can be away while the process runs, by name, as far as the engine can do it: `locked`, `throttled`, `credentials
@@ -173,7 +179,7 @@ export function behindProxy({
     ...(twin && { twin: async ({ url }: ProxiedPlace) => proxied(await twin(url)) }),
     ...(inAnotherProcess && { inAnotherProcess: ({ url }: ProxiedPlace) => inAnotherProcess(url) }),
     freshPlace: async () => proxied(await freshPlace()),
-    open: ({ url }: ProxiedPlace) => open(url),
+    open: ({ url }: ProxiedPlace, number: number) => open(url, number),
     proxyOf: ({ proxy }: ProxiedPlace) => proxy,
     async misconfiguredPlaces({ url, proxy }: ProxiedPlace) {
       const malformed = ['', 'localhost', url.replace(/:\d+(?=\/|\?|$)/, ':x')];
@@ -212,8 +218,8 @@ export const leading = <Place>(
 ): StorageUnderTest<Place> => ({ ...adapter, freshPlace: async () => lead(await adapter.freshPlace()) });
 
 /** Opens a storage for the running test, which closes it. */
-export async function opened<Place>({ open }: StorageUnderTest<Place>, place: Place): Promise<Storage> {
-  const storage = await open(place);
+export async function opened<Place>(adapter: StorageUnderTest<Place>, place: Place, number = 0): Promise<Storage> {
+  const storage = await adapter.open(place, number);
   onTestFinished(() => storage.close());
   return storage;
 }

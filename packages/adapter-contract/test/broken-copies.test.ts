@@ -34,14 +34,14 @@ describe('the contract', () => {
 });
 
 test('the contract needs an interruption, or that none is tested', () => {
-  const adapter = { freshPlace: () => 'zoo', open: openStorage, interruptions: {} };
+  const adapter = { freshPlace: () => 'zoo', open: (url: string) => openStorage(url), interruptions: {} };
   expect(() => storageContract('no interruption', adapter)).toThrow(
     "interruptions is empty: name one, or write 'not tested'",
   );
 });
 
 test('a place behind a proxy needs a URL with a port', async () => {
-  const { freshPlace } = behindProxy({ freshPlace: () => 'zoo', open: openStorage });
+  const { freshPlace } = behindProxy({ freshPlace: () => 'zoo', open: (url) => openStorage(url) });
   const rule = 'freshPlace must return a URL with a port, so that a proxy can lead there: "zoo"';
   await expect(freshPlace()).rejects.toThrow(rule);
 });

@@ -187,7 +187,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   async function openedBy(actor: Actor, isUsable = true): Promise<Opened> {
     if (actor.opened === undefined) {
       log.push(`${actor.name} is opened`);
-      actor.opened = await (actor === actors[3] ? openElsewhere() : adapter.open(place));
+      actor.opened = await (actor === actors[3] ? openElsewhere() : adapter.open(place, actors.indexOf(actor)));
       actor.highest = 0n;
       if (isUsable) await recover(actor);
     }

@@ -24,8 +24,8 @@ export const BUGS: Readonly<Record<string, Bug & { readonly foundBy: string }>> 
 );
 
 /** Opens a copy of the storage at the place of a URL, also in another process. */
-export function openCopy({ url, bug }: { readonly url: string; readonly bug: string }): CopiedStorage {
+export function openCopy({ url, bug, number }: { url: string; bug: string; number?: number }): CopiedStorage {
   const { change, ...options } = BUGS[bug] ?? {};
   const storage = openStorage(url, options);
-  return { ...storage, ...change?.(storage, url) };
+  return { ...storage, ...change?.(storage, url, number) };
 }

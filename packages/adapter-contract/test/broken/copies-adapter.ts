@@ -19,7 +19,7 @@ export function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
   const proxied = behindProxy({
     freshPlace: () => freshPlace(),
     twin: (url) => twinAt(new URL(url).pathname),
-    open: (url) => openCopy({ url, bug }),
+    open: (url, number) => openCopy({ url, bug, number }),
     inAnotherProcess: (url) => ({ module, name: 'openCopy', options: { url, bug }, flags }),
     misconfiguredPlaces: (url) => [url.replace(`:${PASSWORD}`, ''), 'zoo'],
   });

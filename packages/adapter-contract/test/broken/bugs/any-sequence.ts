@@ -10,6 +10,9 @@ const foundKeys = new Map<string, ApiKey>();
 const creations = new Map<string, Creation>();
 const changing = new Set<string>();
 
+/** The shards of pets, by the URLs of their places and their ids. */
+const shards = new Map<string, bigint>();
+
 /** What storages leave behind, by the URLs of their places. */
 const idsAtClose = new Map<string, bigint>();
 const interrupted = new Map<string, ReadonlySet<bigint>>();
@@ -48,6 +51,20 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
         note,
         ofArchive('lastId', () => async () => last - 1n),
       )(...opening);
+    },
+    'A pet is in the shard that the own settings of a storage name': (storage, url, number = 0) => {
+      const shardOf = (id: bigint) => id % BigInt(4 + number);
+      return both(
+        ofPets('add', (add) => async (...given) => {
+          const creation = await add(...given);
+          if (creation?.created) shards.set(`${url} ${creation.pet.id}`, shardOf(creation.pet.id));
+          return creation;
+        }),
+        ofPets('find', (find) => async (id) => {
+          const shard = shards.get(`${url} ${id}`) ?? shardOf(id);
+          return shard === shardOf(id) ? find(id) : null;
+        }),
+      )(storage, url);
     },
     'Ids go on after the highest that is stored, and a restore raises no counter': (...opening) => {
       let own = 0n;

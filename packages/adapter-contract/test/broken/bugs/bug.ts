@@ -11,8 +11,12 @@ import type { CopiedStorage, Options } from '../adapter.ts';
 /** In the URL of each place, as Basic authentication sends them. */
 export const CREDENTIALS = 'zoo:the-password-of-the-zoo';
 
-/** What a wrong adapter does instead of the right one. */
-export type Change = (storage: CopiedStorage, url: string) => Partial<CopiedStorage>;
+/**
+ * What a wrong adapter does instead of the right one.
+ *
+ * @param number Of the storage at its place: it names its settings.
+ */
+export type Change = (storage: CopiedStorage, url: string, number?: number) => Partial<CopiedStorage>;
 
 /** A bug that an author has made. */
 export interface Bug extends Options {
