@@ -3,7 +3,7 @@ import { ALL_PETS, type PetArchive, type StoredPet } from '@animal-store/domain/
 import { decodeDocument, type PetDocument, type Query } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import type { Insertions } from './insert.ts';
-import { checkCategoryId } from './limits.ts';
+import { checkCategoryId, checkPageLimit } from './limits.ts';
 import { rangeOf } from './pets.ts';
 
 /** What the methods of the archive need of an open database. */
@@ -16,6 +16,7 @@ interface Archive {
 
 export const archive: Methods<PetArchive, Archive> = {
   read(call, after, limit) {
+    checkPageLimit(limit);
     const { query, barrier } = call.connection;
     return barrier(async () => (await query(limit, rangeOf({ ...ALL_PETS, after }), call)).map(storedPetOf));
   },
