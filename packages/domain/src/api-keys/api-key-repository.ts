@@ -4,7 +4,7 @@ import type { ApiKey } from './api-key.ts';
 export interface ApiKeySelection {
   /** Only records whose id is greater: 16 hexadecimal digits, or `''` for all. */
   readonly after: string;
-  /** At most this many records: 1 to `LIMITS.page.maxRead`, 101. */
+  /** At most this many records: 1 to `LIMITS.page.maxRead`. */
   readonly limit: number;
 }
 

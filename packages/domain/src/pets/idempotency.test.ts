@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { quote } from '../quote.ts';
-import { fingerprint, holderOf, idempotencyViolations, jsonOf } from './idempotency.ts';
+import { fingerprint, holderOf, idempotencyViolations, jsonOf, MAX_FINGERPRINT_BYTES } from './idempotency.ts';
 import { LIMITS } from './limits.ts';
 import { NEW_PET_MEMBERS, type NewPet, PET_STATUSES } from './pet.ts';
 
@@ -31,11 +31,13 @@ describe('fingerprint', () => {
     expect(jsonOf(['Rex', 7n, undefined, 'Bello'])).toBe('["Rex","7",null,"Bello"]');
   });
 
-  test('has no more bytes than the limits say', () => {
-    const [status = 'sold'] = PET_STATUSES.toSorted((one, other) => other.length - one.length);
-    const longest: Required<NewPet> = { name: '\u0001'.repeat(200), categoryId: -(2n ** 63n), status };
-    expect(Buffer.byteLength(fingerprint(longest))).toBe(1_239);
-    expect(LIMITS).toMatchObject({ fingerprint: { maxBytes: 1_239 }, page: { maxRead: 101 } });
+  test('has as many bytes as MAX_FINGERPRINT_BYTES says, or fewer', () => {
+    const { min: categoryId } = LIMITS.categoryId;
+    const names = ['\u0001', '"', '🐕', 'é'].map((letter) => letter.repeat(LIMITS.name.maxLength));
+    const pets: Required<NewPet>[] = names.flatMap((name) =>
+      PET_STATUSES.map((status) => ({ name, categoryId, status })),
+    );
+    expect(Math.max(...pets.map((pet) => Buffer.byteLength(fingerprint(pet))))).toBe(MAX_FINGERPRINT_BYTES);
   });
 
   test('is the same for two pets exactly if they are the same', () => {

@@ -1,7 +1,7 @@
 import type { Violations } from '../errors.ts';
 import { violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
-import type { NewPet } from './pet.ts';
+import { type NewPet, PET_STATUSES } from './pet.ts';
 
 /** Names one intended creation, so that a repeated call creates one pet (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
@@ -32,7 +32,7 @@ export function idempotencyNameOf({ holder, key }: IdempotencyKey): string {
 
 /** An idempotency key together with the pet it stands for. */
 export interface Idempotency extends IdempotencyKey {
-  /** The same for the same pet, different for another: see {@link fingerprint}. */
+  /** The same for the same pet, different for another, no longer than {@link MAX_FINGERPRINT_BYTES}. */
   readonly fingerprint: string;
 }
 
@@ -82,3 +82,13 @@ export function jsonOf(values: readonly unknown[]): string {
   const size = Math.max(MIN_MEMBERS, 1 + values.findLastIndex((value) => value !== undefined));
   return JSON.stringify(values.slice(0, size).map((value) => (typeof value === 'bigint' ? String(value) : value)));
 }
+
+/** JSON escapes a control character with 6 bytes, more than any other code point has in UTF-8. */
+const LONGEST: Required<NewPet> = {
+  name: '\u0001'.repeat(LIMITS.name.maxLength),
+  categoryId: LIMITS.categoryId.min,
+  status: PET_STATUSES.reduce((longest, status) => (status.length > longest.length ? status : longest)),
+};
+
+/** How many bytes of UTF-8 a fingerprint has at most. */
+export const MAX_FINGERPRINT_BYTES = fingerprint(LONGEST).length;

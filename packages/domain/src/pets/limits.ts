@@ -1,25 +1,19 @@
 const KEY_MAX_LENGTH = 255;
-const NAME_MAX_LENGTH = 200;
 const PAGE_MAX = 100;
-
-/** A signed 64-bit integer. */
-const CATEGORY_ID = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
-
-/** The longest fingerprint: JSON escapes a control character with 6 bytes, more than any other code point has in UTF-8. */
-const LONGEST_FINGERPRINT = JSON.stringify(['\u0001'.repeat(NAME_MAX_LENGTH), String(CATEGORY_ID.min), 'available']);
 
 /** The ranges of what the catalogue accepts and returns. */
 export const LIMITS = {
   name: {
     /** In Unicode code points. */
-    maxLength: NAME_MAX_LENGTH,
+    maxLength: 200,
     /**
      * A name has a character that is not white space, as ECMAScript's `\s` defines it. Spelt out, because schemas repeat it
      * and `\S` means other characters in other languages.
      */
     pattern: /[^\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/,
   },
-  categoryId: CATEGORY_ID,
+  /** A signed 64-bit integer. */
+  categoryId: { min: -(2n ** 63n), max: 2n ** 63n - 1n },
   /** Ids that can be asked for. Storages assign fewer, which fit into a double. */
   id: { min: 1n, max: 2n ** 63n - 1n, maxAssigned: 2n ** 53n - 1n },
   /** Items of a page, and of what a use case reads of a repository: one more, which shows that another page follows. */
@@ -28,8 +22,6 @@ export const LIMITS = {
   holder: { maxLength: 100 },
   /** Visible ASCII characters. */
   idempotencyKey: { maxLength: KEY_MAX_LENGTH, pattern: new RegExp(`^[\\x21-\\x7e]{1,${KEY_MAX_LENGTH}}$`) },
-  /** In bytes of UTF-8. */
-  fingerprint: { maxBytes: LONGEST_FINGERPRINT.length },
 } as const;
 
 /** Whether a value is a number without a fraction, `min` and `max` included. */

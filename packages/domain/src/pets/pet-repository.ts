@@ -14,7 +14,7 @@ export const ALL_PETS: PetFilters = { status: undefined };
 export interface PetSelection extends PetFilters {
   /** Only pets whose id is greater: 0 to 2^63 - 1. */
   readonly after: bigint;
-  /** At most this many pets: 1 to `LIMITS.page.maxRead`, 101. */
+  /** At most this many pets: 1 to `LIMITS.page.maxRead`. */
   readonly limit: number;
 }
 
@@ -57,12 +57,11 @@ export interface PetRepository {
    * - Ids of two repositories interleave if they reserve them in blocks.
    * - If no id is left, `add` fails as a violated constraint does, perhaps also for a repetition.
    *
-   * @param newPet No other members, and no member `status` if it has none. Stored code unit for code unit; a name may hold
-   * any well-formed Unicode except U+0000.
+   * @param newPet No other members, and none that is undefined. Stored code unit for code unit; a name may hold any well-formed
+   * Unicode except U+0000.
    * @param idempotency If given, names this creation: the first pet stored under its holder (0 to 100 code points) and key is
    * the only one, also for calls at the same time. If an operator has deleted this pet from the database, the next call creates
-   * it again, even if a record of the key is left. Holders and keys are equal if their code units are. The fingerprint has at
-   * most `LIMITS.fingerprint.maxBytes`, 1,239, bytes of UTF-8.
+   * it again, even if a record of the key is left. Holders and keys are equal if their code units are.
    * @returns The stored pet; the earlier pet if holder and key stand for the same fingerprint already; null if they stand
    * for another fingerprint.
    */
