@@ -18,6 +18,6 @@ export { type AllPetsQuery, allPets } from './pets/all-pets.ts';
 export { type Catalogue, createCatalogue, type PetPage } from './pets/catalogue.ts';
 export { holderOf, type IdempotencyKey } from './pets/idempotency.ts';
 export { LIMITS } from './pets/limits.ts';
-export { checkedNewPet, NEW_PET_MEMBERS, type NewPet, PET_STATUSES, type Pet, type PetStatus } from './pets/pet.ts';
+export { type NewPet, PET_STATUSES, type Pet, type PetStatus } from './pets/pet.ts';
 export type { PetQuery } from './pets/pet-query.ts';
 export type { Creation } from './pets/pet-repository.ts';
