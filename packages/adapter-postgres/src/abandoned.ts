@@ -1,4 +1,4 @@
-import { BUDGET } from '@animal-store/adapter-kit';
+import { BUDGET, type Limits } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
 import { unavailable } from '@animal-store/domain/ports';
 import type pg from 'pg';
@@ -26,9 +26,9 @@ export function createAbandoned(read: Query) {
   let isEnded = false;
 
   /** Closes them. Throws `storage_unavailable` while the server works on one of them. */
-  async function requireIdle(deadline: number): Promise<void> {
+  async function requireIdle(limits: Limits): Promise<void> {
     const clients = [...processIds.keys()];
-    const asked = read<string | null>(WAIT_EVENTS, [[...processIds.values()]], deadline);
+    const asked = read<string | null>(WAIT_EVENTS, [[...processIds.values()]], limits);
     // This error comes from WAIT_EVENTS, not from the write. Convert it, or `repeated` would run the write again.
     const events = await asked.catch((failure) => {
       const error = toPortError(failure);
@@ -53,7 +53,7 @@ export function createAbandoned(read: Query) {
     async add(client: pg.PoolClient, processId: number | undefined): Promise<void> {
       if (isEnded) return client.release(true);
       processIds.set(client, processId);
-      await requireIdle(performance.now() + BUDGET.rest);
+      await requireIdle({ deadline: performance.now() + BUDGET.rest, hasEnded: false });
     },
 
     /** Closes them, and later ones at once. */

@@ -28,8 +28,8 @@ export const ARCHIVE_STATEMENTS = {
 type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];
 
 export const archive: Methods<PetArchive, Database> = {
-  async read({ connection, deadline }, after, limit) {
-    const rows = await connection.read<StoredRow[]>(ARCHIVE_STATEMENTS.read, [after, limit], deadline);
+  async read(call, after, limit) {
+    const rows = await call.connection.read<StoredRow[]>(ARCHIVE_STATEMENTS.read, [after, limit], call);
     return rows.map(([pet, createdAt, idempotency]) => ({
       ...petOf(pet),
       createdAt,
@@ -37,17 +37,17 @@ export const archive: Methods<PetArchive, Database> = {
     }));
   },
 
-  async restore({ connection, deadline }, pets) {
+  async restore(call, pets) {
     const records = pets.map(({ idempotency, ...pet }) => ({ ...pet, ...idempotency }));
     const highest = pets.at(-1)?.id ?? 1n;
-    await connection.write(ARCHIVE_STATEMENTS.restore, [jsonOf(records), highest], deadline);
+    await call.connection.write(ARCHIVE_STATEMENTS.restore, [jsonOf(records), highest], call);
   },
 
-  async lastId({ connection, deadline }) {
-    return BigInt(await connection.read<string>(ARCHIVE_STATEMENTS.lastId, [], deadline));
+  async lastId(call) {
+    return BigInt(await call.connection.read<string>(ARCHIVE_STATEMENTS.lastId, [], call));
   },
 
-  async skipIds({ connection, deadline }, lastId) {
-    await connection.write(ARCHIVE_STATEMENTS.skipIds, [lastId], deadline);
+  async skipIds(call, lastId) {
+    await call.connection.write(ARCHIVE_STATEMENTS.skipIds, [lastId], call);
   },
 };

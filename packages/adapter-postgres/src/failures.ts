@@ -35,6 +35,8 @@ const CLOSED = { ...ALONE, connection: 'closed' } as const;
 
 /** The kinds of failures. Only tables that are not those of the open connections end the work of others. */
 const MEANINGS = {
+  // Nothing was sent.
+  'not begun': ALONE,
   // Errors of the driver and the network.
   'no response': { ...ALONE, connection: 'abandoned' },
   // A proxy may lead the next connection to another server.
@@ -90,7 +92,7 @@ export class AnotherDatabase extends StorageMisconfigured {}
 export function kindOf(failure: unknown): Kind {
   if (failure instanceof AnotherDatabase) return 'another database';
   // That of a new connection.
-  if (DomainError.is(failure) && failure.cause instanceof AnotherDatabase) return 'another database';
+  if (DomainError.is(failure)) return failure.cause instanceof AnotherDatabase ? 'another database' : 'not begun';
   if (!(failure instanceof pg.DatabaseError)) return KINDS.get((failure as Error)?.message) ?? 'no response';
   const { code = '', where, message } = failure;
   if (message.includes(CALL_HAS_ENDED)) return 'late';

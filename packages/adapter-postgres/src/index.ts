@@ -44,7 +44,7 @@ export function createPostgresStorage({ url, pool }: PostgresStorageOptions): St
     isLost: (failure) => meaningOf(failure).pools === 'closed',
     toPortError,
     ...{ pets, keys, archive },
-    ready: ({ connection, deadline }) => connection.ready(deadline),
+    ready: (call) => call.connection.ready(call),
     location: server.location,
     warnings: server.warnings,
   });

@@ -43,20 +43,18 @@ export const KEY_STATEMENTS = {
 } as const satisfies Record<string, Statement>;
 
 export const keys: Methods<ApiKeyRepository, Database> = {
-  async add({ connection, deadline }, record) {
+  async add(call, record) {
     const values = MEMBERS.map((name) => record[name]);
-    await connection.write(KEY_STATEMENTS.add, values, deadline);
+    await call.connection.write(KEY_STATEMENTS.add, values, call);
   },
 
-  find: ({ connection, deadline }, digest) => connection.read<ApiKey | null>(KEY_STATEMENTS.find, [digest], deadline),
+  find: (call, digest) => call.connection.read<ApiKey | null>(KEY_STATEMENTS.find, [digest], call),
 
-  list: ({ connection, deadline }, { after, limit }) =>
-    connection.read<ApiKey[]>(KEY_STATEMENTS.list, [after, limit], deadline),
+  list: (call, { after, limit }) => call.connection.read<ApiKey[]>(KEY_STATEMENTS.list, [after, limit], call),
 
-  revoke: ({ connection, deadline }, id, at) =>
-    connection.write<ApiKey | null>(KEY_STATEMENTS.revoke, [id, at], deadline),
+  revoke: (call, id, at) => call.connection.write<ApiKey | null>(KEY_STATEMENTS.revoke, [id, at], call),
 
-  async recordUse({ connection, deadline }, id, at) {
-    await connection.write(KEY_STATEMENTS.recordUse, [id, at], deadline);
+  async recordUse(call, id, at) {
+    await call.connection.write(KEY_STATEMENTS.recordUse, [id, at], call);
   },
 };

@@ -1,3 +1,4 @@
+import type { Limits } from '@animal-store/adapter-kit';
 import type pg from 'pg';
 import { createPetBatches } from './pets.ts';
 import { openPools, type poolSizes } from './pools.ts';
@@ -21,7 +22,7 @@ export function createOpening(server: ServerUrl, sizes: ReturnType<typeof poolSi
 
   return async () => {
     const pools = await openPools(server, sizes, database);
-    const ready = (deadline: number) => checkReady(pools, known, deadline);
+    const ready = (limits: Limits) => checkReady(pools, known, limits);
     return { ...pools, batches: createPetBatches(pools), ready };
   };
 }

@@ -99,27 +99,27 @@ type Outcome = Creation | null | Error;
 /** Combines the calls of `pets`. */
 export function createPetBatches({ read, write }: Pools) {
   /** Creates pets together; each alone if the server rejects one of them, because it does not say which. */
-  async function create(rows: readonly NewRow[], { deadline }: Limits): Promise<Outcome[]> {
+  async function create(rows: readonly NewRow[], limits: Limits): Promise<Outcome[]> {
     try {
-      return await insert(rows, deadline);
+      return await insert(rows, limits);
     } catch (failure) {
       if (rows.length === 1 || !meaningOf(failure).isOfOne) throw failure;
-      const ends = rows.map((row) => insert([row], deadline).catch((error: Error) => [error]));
+      const ends = rows.map((row) => insert([row], limits).catch((error: Error) => [error]));
       return (await Promise.all(ends)).flat();
     }
   }
 
   /** Inserts pets, and finds the earlier ones of repeated idempotency keys. */
-  async function insert(rows: readonly NewRow[], deadline: number): Promise<Outcome[]> {
-    const create = () => resultsOf<number | null>(write, PET_STATEMENTS.create, rows, deadline);
+  async function insert(rows: readonly NewRow[], limits: Limits): Promise<Outcome[]> {
+    const create = () => resultsOf<number | null>(write, PET_STATEMENTS.create, rows, limits);
     const ids = await create().catch(async (failure) => {
       if (kindOf(failure) !== 'taken') throw failure;
       // The counter of ids may be behind, as after a restored backup.
-      await write(SKIP_TAKEN_IDS, [], deadline);
+      await write(SKIP_TAKEN_IDS, [], limits);
       return create();
     });
     const repeated = rows.filter((_, index) => ids[index] === null);
-    const earlier = repeated.length > 0 ? await findEarlier(repeated, deadline) : [];
+    const earlier = repeated.length > 0 ? await findEarlier(repeated, limits) : [];
     return rows.map(({ name, categoryId, status }, index) => {
       const id = ids[index] ?? null;
       if (id === null) return earlier.shift() as Outcome;
@@ -128,10 +128,10 @@ export function createPetBatches({ read, write }: Pools) {
   }
 
   /** If it fails, that is the outcome of these pets alone. */
-  async function findEarlier(rows: readonly NewRow[], deadline: number): Promise<Outcome[]> {
+  async function findEarlier(rows: readonly NewRow[], limits: Limits): Promise<Outcome[]> {
     try {
       type Found = readonly [PetRow, isSame: boolean] | null;
-      const found = await resultsOf<Found>(write, PET_STATEMENTS.findEarlier, rows, deadline);
+      const found = await resultsOf<Found>(write, PET_STATEMENTS.findEarlier, rows, limits);
       return found.map((earlier) => {
         if (earlier === null) return unavailable(new Error('the pet of an idempotency key was just deleted'));
         const [pet, isSame] = earlier;
@@ -142,13 +142,13 @@ export function createPetBatches({ read, write }: Pools) {
     }
   }
 
-  const find = async (ids: readonly { readonly id: bigint }[], { deadline }: Limits): Promise<(Pet | null)[]> =>
-    (await resultsOf<PetRow | null>(read, PET_STATEMENTS.find, ids, deadline)).map((row) => row && petOf(row));
+  const find = async (ids: readonly { readonly id: bigint }[], limits: Limits): Promise<(Pet | null)[]> =>
+    (await resultsOf<PetRow | null>(read, PET_STATEMENTS.find, ids, limits)).map((row) => row && petOf(row));
 
   const pages = (statement: CombinedStatement) =>
-    createBatches((selections: readonly PetSelection[], { deadline }) => {
+    createBatches((selections: readonly PetSelection[], limits) => {
       return readPages(selections, async (longest) => {
-        const pages = await resultsOf<readonly PetRow[]>(read, statement, longest, deadline);
+        const pages = await resultsOf<readonly PetRow[]>(read, statement, longest, limits);
         return pages.map((page) => page.map(petOf));
       });
     }, PAGE_BATCH);

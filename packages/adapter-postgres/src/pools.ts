@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BUDGET } from '@animal-store/adapter-kit';
-import { unavailable } from '@animal-store/domain/ports';
+import { BUDGET, type Limits, timeLeft } from '@animal-store/adapter-kit';
 import pg from 'pg';
 import { createAbandoned } from './abandoned.ts';
 import { Client, reset, types } from './client.ts';
 import { AnotherDatabase, meaningOf, toConnectionError } from './failures.ts';
-import { limitStatements, type Session, SHORTEST_WRITE, startSession } from './session.ts';
+import { limitStatements, type Session, startSession } from './session.ts';
 import type { Query, Statement } from './statements.ts';
 import type { ServerUrl } from './url.ts';
 
@@ -68,32 +67,24 @@ export async function openPools(
   const readers = createPool({ ...config, onConnect, max: sizes.read });
   const writers = createPool({ ...config, onConnect, max: sizes.write });
 
-  const read: Query = (statement, values, deadline) =>
-    repeated(deadline, () => run(readers, deadline, (client) => send(client, statement, values, deadline)));
+  const read: Query = (statement, values, limits) =>
+    repeated(limits, () => run(readers, (client) => send(client, statement, values, limits)));
 
   const abandoned = createAbandoned(read);
 
-  const write: Query = (statement, values, deadline) =>
-    repeated(deadline, async () => {
-      if (abandoned.size > 0) await abandoned.requireIdle(deadline);
-      return run(writers, deadline - SHORTEST_WRITE, async (client) => {
+  const write: Query = (statement, values, limits) =>
+    repeated(limits, async () => {
+      if (abandoned.size > 0) await abandoned.requireIdle(limits);
+      return run(writers, async (client) => {
         const session = sessions.get(client) as Session;
-        await limitStatements(client, session, deadline);
-        return send(client, statement, [session.toServerTime(deadline), ...values], deadline);
+        await limitStatements(client, session, limits);
+        return send(client, statement, [session.toServerTime(limits.deadline), ...values], limits);
       });
     });
 
-  /**
-   * One attempt. Its failure decides what becomes of the connection: see `meaningOf`.
-   *
-   * @param latest When it begins at the latest.
-   */
-  async function run<R>(pool: pg.Pool, latest: number, work: (client: pg.PoolClient) => Promise<R>): Promise<R> {
+  /** One attempt. Its failure decides what becomes of the connection: see `meaningOf`. */
+  async function run<R>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<R>): Promise<R> {
     const client = await connect(pool);
-    if (performance.now() > latest) {
-      client.release();
-      throw unavailable(new Error('no connection in time'));
-    }
     try {
       const result = await work(client);
       client.release();
@@ -120,7 +111,8 @@ export async function openPools(
   }
 
   // Pools whose first connection fails hold nothing.
-  (await repeated(performance.now() + BUDGET.call, () => connect(readers))).release();
+  const first = { deadline: performance.now() + BUDGET.call, hasEnded: false };
+  (await repeated(first, () => connect(readers))).release();
   return {
     read,
     write,
@@ -152,17 +144,16 @@ function createPool(config: pg.PoolConfig): pg.Pool {
 const connect = (pool: pg.Pool): Promise<pg.PoolClient> =>
   pool.connect().catch((failure) => Promise.reject(toConnectionError(failure)));
 
-/** Sends a statement, whose caller waits until the deadline. */
-async function send(client: pg.PoolClient, statement: Statement, values: readonly unknown[], deadline: number) {
-  const left = Math.max(1, deadline - performance.now());
-  const query_timeout = Math.min(statement.query_timeout ?? BUDGET.driver, left);
+/** Sends a statement, unless its callers have given up. */
+async function send(client: pg.PoolClient, statement: Statement, values: readonly unknown[], limits: Limits) {
+  const query_timeout = Math.min(statement.query_timeout ?? BUDGET.driver, timeLeft(limits));
   const query = { ...statement, values: values as unknown[], rowMode: 'array' as const, query_timeout };
   const { rows } = await client.query(query);
   return rows[0]?.[0] ?? null;
 }
 
 /** Tries again if that may help: see `meaningOf`. */
-async function repeated<T>(deadline: number, attempt: () => Promise<T>): Promise<T> {
+async function repeated<T>({ deadline }: Limits, attempt: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried += 1) {
     try {
       return await attempt();

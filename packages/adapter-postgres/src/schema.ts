@@ -1,4 +1,4 @@
-import { BUDGET, otherDatabase } from '@animal-store/adapter-kit';
+import { BUDGET, type Limits, otherDatabase } from '@animal-store/adapter-kit';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import { API_KEY, columnsOf, NEW_ROW } from './columns.ts';
@@ -162,10 +162,10 @@ export async function checkTables(client: pg.ClientBase, known: Known | null): P
 }
 
 /** Throws StorageMisconfigured also if the role lacks a privilege that a service needs. Other programs may do with fewer. */
-export async function checkReady({ read, write }: Pools, known: Known | null, deadline: number): Promise<void> {
-  const missing = await read<string | null>(MISSING_PRIVILEGES, [], deadline);
+export async function checkReady({ read, write }: Pools, known: Known | null, limits: Limits): Promise<void> {
+  const missing = await read<string | null>(MISSING_PRIVILEGES, [], limits);
   if (missing !== null) throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${missing}`);
-  checkState(await write<State | null>(LOCK_STATE, [], deadline), known);
+  checkState(await write<State | null>(LOCK_STATE, [], limits), known);
 }
 
 /**

@@ -1,5 +1,5 @@
-import { BUDGET } from '@animal-store/adapter-kit';
-import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { BUDGET, type Limits, timeLeft } from '@animal-store/adapter-kit';
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import { POOLER, readOnly } from './failures.ts';
 
@@ -56,13 +56,14 @@ export async function startSession(client: pg.ClientBase): Promise<Session> {
 /** The shortest limit of a statement, in milliseconds. */
 const SHORTEST = 100;
 
-/** What a call must have left when a write begins, in milliseconds. */
-export const SHORTEST_WRITE: number = BUDGET.rest + SHORTEST;
-
-/** Gives the statements of a session what their call has left: the server ends those that wait for a lock before it does. */
-export async function limitStatements(client: pg.ClientBase, session: Session, deadline: number): Promise<void> {
-  const steps = Math.floor((deadline - performance.now() - BUDGET.rest) / SHORTEST);
-  const left = Math.max(1, steps) * SHORTEST;
+/**
+ * Gives the statements of a session what their call has left: the server ends those that wait for a lock before it does.
+ *
+ * @throws DomainError `storage_unavailable` if that is too short.
+ */
+export async function limitStatements(client: pg.ClientBase, session: Session, limits: Limits): Promise<void> {
+  const left = Math.floor((timeLeft(limits) - BUDGET.rest) / SHORTEST) * SHORTEST;
+  if (left <= 0) throw unavailable(new Error('no connection in time'));
   const limit = Math.min(BUDGET.server, left);
   // A limit that is a little shorter saves a statement.
   if (session.statementTimeout <= limit && session.statementTimeout > limit / 2) return;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Limits } from '@animal-store/adapter-kit';
 import { CALL_HAS_ENDED } from './failures.ts';
 
 /** A statement. Its result is the first column of its first row; null if it has no row. */
@@ -12,9 +13,9 @@ export interface Statement {
 /**
  * Runs a statement as a transaction of its own. Returns its result as the driver decodes it.
  *
- * @param deadline When the caller gives up, on the clock of `performance.now`: the statement is not sent later.
+ * @param limits Of its callers: the statement is not sent when they have given up.
  */
-export type Query = <T>(statement: Statement, values: readonly unknown[], deadline: number) => Promise<T>;
+export type Query = <T>(statement: Statement, values: readonly unknown[], limits: Limits) => Promise<T>;
 
 /** Every connection prepares a statement once. Its name is a hash, so that a name never stands for two texts. */
 export function statement(text: string): Statement {
@@ -90,12 +91,12 @@ export async function resultsOf<R>(
   query: Query,
   { columns, one, many }: CombinedStatement,
   records: readonly object[],
-  deadline: number,
+  limits: Limits,
 ): Promise<readonly R[]> {
-  if (records.length > 1) return query(many, [jsonOf(records)], deadline);
+  if (records.length > 1) return query(many, [jsonOf(records)], limits);
   const [record] = records as readonly Readonly<Record<string, unknown>>[];
   const values = Object.keys(columns).map((name) => record?.[name]);
-  return [await query<R>(one, values, deadline)];
+  return [await query<R>(one, values, limits)];
 }
 
 /** Records as JSON, which has no numbers of 64 bits: a bigint is a text. */
