@@ -23,7 +23,7 @@ export const fromTime = (column: string) =>
     greatest(-864e13, least(864e13, round(extract(epoch FROM ${column}) * 1000)))::bigint END`;
 
 const MEMBERS = Object.keys(API_KEY) as readonly (keyof ApiKey)[];
-const ENTRIES = Object.values(API_KEY);
+const ENTRIES = Object.values(API_KEY).map(({ column, type }) => ({ column, isTime: type === 'timestamptz' }));
 
 const RECORD = `json_build_object(${ENTRIES.map(
   ({ column, isTime }, index) => `'${MEMBERS[index]}', ${isTime ? fromTime(column) : column}`,

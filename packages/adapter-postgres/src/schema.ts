@@ -1,7 +1,7 @@
 import { BUDGET, type Limits, otherDatabase } from '@animal-store/adapter-kit';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
-import { API_KEY, columnsOf, NEW_ROW } from './columns.ts';
+import { API_KEY, columnsOf, declarationsOf, NEW_ROW } from './columns.ts';
 import { AnotherDatabase, meaningOf, TOO_FEW_PRIVILEGES } from './failures.ts';
 import type { Pools } from './pools.ts';
 import { IN_TIME, statement } from './statements.ts';
@@ -9,10 +9,7 @@ import { IN_TIME, statement } from './statements.ts';
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
 export const FORMAT = 1;
 
-/**
- * Does nothing if the tables exist. If several processes find a new database, one creates them. The collation "C" compares
- * bytes: no update of the operating system changes an index.
- */
+/** Does nothing if the tables exist. If several processes find a new database, one creates them. */
 const CREATE_TABLES = `DO $$ BEGIN
   -- Any number that no other program uses.
   PERFORM pg_advisory_xact_lock(4711000037);
@@ -20,12 +17,7 @@ const CREATE_TABLES = `DO $$ BEGIN
 
   CREATE TABLE pets (
     id bigint GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME pets_id_seq MAXVALUE 9007199254740991),
-    name text COLLATE "C" NOT NULL,
-    category_id bigint NOT NULL,
-    status text COLLATE "C",
-    idempotency_holder text COLLATE "C",
-    idempotency_key text COLLATE "C",
-    idempotency_fingerprint text COLLATE "C",
+    ${declarationsOf(NEW_ROW)},
     created_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT pets_pkey PRIMARY KEY (id),
     CONSTRAINT pets_id_in_range CHECK (id BETWEEN 1 AND 9007199254740991),
@@ -46,14 +38,7 @@ const CREATE_TABLES = `DO $$ BEGIN
   COMMENT ON COLUMN pets.created_at IS 'For removing idempotency keys by age. The service never reads it.';
 
   CREATE TABLE api_keys (
-    id text COLLATE "C",
-    digest text COLLATE "C" NOT NULL,
-    visible_prefix text COLLATE "C" NOT NULL,
-    holder text COLLATE "C" NOT NULL,
-    created_at timestamptz NOT NULL,
-    expires_at timestamptz,
-    revoked_at timestamptz,
-    last_used_at timestamptz,
+    ${declarationsOf(API_KEY)},
     CONSTRAINT api_keys_pkey PRIMARY KEY (id),
     CONSTRAINT api_keys_digest_key UNIQUE (digest),
     CONSTRAINT api_keys_digest_form CHECK (digest ~ '^[0-9a-f]{64}$'),
@@ -87,7 +72,10 @@ const MISSING_PRIVILEGES = statement(`SELECT string_agg(name, ', ') FROM (VALUES
   ('UPDATE on animal_store', has_table_privilege('animal_store', 'UPDATE'))
 ) AS privileges (name, granted) WHERE NOT granted`);
 
-const INDEXES = '{pets_pkey,pets_by_status,pets_by_idempotency_key,api_keys_pkey,api_keys_digest_key}';
+const INDEXES = Array.from(
+  CREATE_TABLES.matchAll(/(?:INDEX|CONSTRAINT) (\w+) (?:ON|PRIMARY KEY|UNIQUE) /g),
+  ([, name]) => name,
+);
 
 /** The columns that the statements need. */
 const TABLES = {
@@ -123,7 +111,7 @@ const IDENTITY = stateWith();
 const STATE = stateWith(
   `'errors', ARRAY(SELECT CASE WHEN to_regclass(name) IS NULL THEN
       'an index is missing: create ' || name || ' as in a new database' ELSE 'an index is invalid: REINDEX ' || name END
-    FROM unnest('${INDEXES}'::text[]) AS name
+    FROM unnest('{${INDEXES}}'::text[]) AS name
     WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid))`,
   ...Object.entries(TABLES).map(([name, columns]) => `'${name}', (SELECT num_nulls(${columns}) FROM ${name} LIMIT 0)`),
 );
