@@ -25,8 +25,14 @@ const PARALLEL_INSERTIONS = 2;
 /** How often a creation is tried: ids that are taken, and earlier creations that were rolled back, are rare. */
 const MAX_TRIES = 3;
 
-/** The latest outcome of each creation, by the object of the new pet. null: its idempotency key stands for another pet. */
-type Outcomes = Map<NewDocument, Creation | null | Error>;
+/** A new pet in a batch. */
+interface Attempt {
+  readonly pet: NewDocument;
+  /** `taken`: its id, or its idempotency key by a pet that was not found. */
+  state: 'taken' | 'inserted' | 'found' | 'rejected';
+  /** Of the call, as far as it is known. null: the idempotency key stands for another pet. */
+  result: Creation | null | Error;
+}
 
 export type Insertions = ReturnType<typeof createInsertions>;
 
@@ -42,70 +48,60 @@ export function createInsertions(db: Db, query: Query, write: Write) {
   );
 
   /**
-   * | outcome of a try                                 | result for the pet                                          |
-   * | ------------------------------------------------ | ----------------------------------------------------------- |
-   * | inserted                                         | created                                                     |
-   * | duplicate key; a pet has the idempotency key     | that pet, or null                                           |
-   * | duplicate key; no pet has it, or there is no key | tried again under a higher id; after the last try the error |
-   * | rejected by the schema                           | the error                                                   |
-   * | unknown; or a further step fails                 | the error, for all that are left; others stay created       |
+   * | the server's result for a pet                    | state    | result of the call                                        |
+   * | ------------------------------------------------ | -------- | --------------------------------------------------------- |
+   * | inserted                                         | inserted | created                                                   |
+   * | duplicate key; a pet has the idempotency key     | found    | that pet, or null                                         |
+   * | duplicate key; no pet has it, or there is no key | taken    | tried again under a higher id; at last the error          |
+   * | rejected by the schema                           | rejected | the error                                                 |
+   * | unknown; or a further step fails                 | taken    | the error                                                 |
    */
   async function createAll(batch: readonly NewDocument[], session: ClientSession, limits: Limits) {
-    const outcomes: Outcomes = new Map();
-    const isRejected = (pet: NewDocument) => isDuplicateKey(outcomes.get(pet));
-    /** If a step throws, they get its error, and the others keep their outcomes. */
-    let undecided = batch;
+    const attempts = batch.map((pet): Attempt => ({ pet, state: 'taken', result: null }));
+    const taken = () => attempts.filter(({ state }) => state === 'taken');
     try {
-      for (let tried = 1; undecided.length > 0 && tried <= MAX_TRIES; tried += 1) {
-        if (tried > 1) await raiseCounter(session, limits);
-        const errors = await insertNew(undecided, outcomes, session, limits);
-        if (errors === 0) break;
-        undecided = undecided.filter(isRejected);
-        await findEarlier(undecided, outcomes, session, limits);
-        undecided = undecided.filter(isRejected);
+      for (let tried = 0; tried < MAX_TRIES && taken().length > 0; tried += 1) {
+        if (tried > 0) await raiseCounter(session, limits);
+        await insertNew(taken(), session, limits);
+        await findEarlier(taken(), session, limits);
       }
     } catch (failure) {
-      for (const pet of undecided) outcomes.set(pet, failure as Error);
+      for (const attempt of taken()) attempt.result = failure as Error;
     }
-    return batch.map((pet) => outcomes.get(pet) as Creation | null | Error);
+    return attempts.map(({ result }) => result);
   }
 
-  /** Inserts pets under new ids. Returns how many the server has rejected. */
-  async function insertNew(
-    undecided: readonly NewDocument[],
-    outcomes: Outcomes,
-    session: ClientSession,
-    limits: Limits,
-  ): Promise<number> {
+  /** Inserts pets under new ids. */
+  async function insertNew(attempts: readonly Attempt[], session: ClientSession, limits: Limits): Promise<void> {
     // As late as possible, so that ids are stored nearly in order.
-    const first = await ids.take(undecided.length, session, limits);
+    const first = await ids.take(attempts.length, session, limits);
     const createdAt = new Date();
-    const documents = undecided.map((pet, index) => ({ _id: first + BigInt(index), ...pet, createdAt }));
+    const documents = attempts.map(({ pet }, index) => ({ _id: first + BigInt(index), ...pet, createdAt }));
     const errors = await insertAll(pets, documents, limits, session);
-    for (const [index, document] of documents.entries()) {
-      outcomes.set(undecided[index] as NewDocument, errors.get(document) ?? { pet: petOf(document), created: true });
+    for (const [index, attempt] of attempts.entries()) {
+      const document = documents[index] as PetDocument;
+      const error = errors.get(document);
+      if (error === undefined) attempt.state = 'inserted';
+      else if (!isDuplicateKey(error)) attempt.state = 'rejected';
+      attempt.result = error ?? { pet: petOf(document), created: true };
     }
-    return errors.size;
   }
 
-  /** Finds what was created earlier under the idempotency keys of rejected pets, by one query. */
-  async function findEarlier(
-    rejected: readonly NewDocument[],
-    outcomes: Outcomes,
-    session: ClientSession,
-    limits: Limits,
-  ): Promise<void> {
-    const keys = rejected.flatMap(({ idempotency }) => idempotency ?? []);
+  /** Finds what was created earlier under idempotency keys, by one query. */
+  async function findEarlier(attempts: readonly Attempt[], session: ClientSession, limits: Limits): Promise<void> {
+    const keys = attempts.flatMap(({ pet }) => pet.idempotency ?? []);
     if (keys.length === 0) return;
     const documents = await query(keys.length, { filter: { $or: rangesOf(keys) } }, limits, session);
     const earlier = new Map(
       documents.map(decodeDocument).map((pet) => [idempotencyNameOf(pet.idempotency as Idempotency), pet]),
     );
-    for (const pet of rejected) {
-      const found = pet.idempotency && earlier.get(idempotencyNameOf(pet.idempotency));
+    for (const attempt of attempts) {
+      const { idempotency } = attempt.pet;
+      const found = idempotency && earlier.get(idempotencyNameOf(idempotency));
       if (found === undefined) continue;
-      const isSame = found.idempotency?.fingerprint === pet.idempotency?.fingerprint;
-      outcomes.set(pet, isSame ? { pet: petOf(found), created: false } : null);
+      const isSame = found.idempotency?.fingerprint === idempotency?.fingerprint;
+      attempt.state = 'found';
+      attempt.result = isSame ? { pet: petOf(found), created: false } : null;
     }
   }
 
@@ -136,9 +132,11 @@ export function createInsertions(db: Db, query: Query, write: Write) {
     const rejected = [...errors.keys()];
     const filter = { _id: { $in: rejected.map(({ _id }) => _id) } };
     const ids = new Set((await query(rejected.length, { filter }, limits, session)).map((pet) => decodePet(pet).id));
-    const outcomes: Outcomes = new Map();
-    await findEarlier(rejected, outcomes, session, limits);
-    for (const [pet, error] of errors) if (!ids.has(pet._id) && !outcomes.has(pet)) throw error;
+    const missing = [...errors]
+      .filter(([{ _id }]) => !ids.has(_id))
+      .map(([pet, result]): Attempt => ({ pet, state: 'taken', result }));
+    await findEarlier(missing, session, limits);
+    for (const { state, result } of missing) if (state === 'taken') throw result;
   }
 
   const skipIds = (lastId: bigint, limits: Limits): Promise<void> =>
