@@ -20,30 +20,36 @@ const GROWTH = 8;
 /** Reservations expire after 1 s, so that no process assigns ids far below those that others have reached. */
 const TTL = 1_000;
 
+/** Ids that this process has reserved. */
+interface Reservation {
+  size: number;
+  /** The next id that is taken, and the one after the last. */
+  next: bigint;
+  end: bigint;
+  readonly expiresAt: number;
+}
+
+const NONE: Readonly<Reservation> = { size: 0, next: 0n, end: 0n, expiresAt: Number.POSITIVE_INFINITY };
+
 /** The ids of new pets. A process reserves them ahead, from a counter in the database. */
 export function createIds(db: Db) {
   const counters = db.collection<CounterDocument>('counters');
-  /** The latest reservation: how many ids it had, the next that will be taken, and the one after its last. */
-  let size = 0;
-  let next = 0n;
-  let end = 0n;
-  let expiresAt = 0;
+  let latest: Reservation = NONE;
   /** Settles when the reservation that runs has ended; null if none runs. */
   let reserving: Promise<unknown> | null = null;
 
   /** Reserves ids above all reserved before. What is left of the latest reservation is not used, also if this fails. */
-  async function reserve(count: number, session: ClientSession, limits: Limits): Promise<void> {
-    next = end;
-    // Before the command: `raiseTo` may set it to 0 meanwhile.
-    expiresAt = performance.now() + TTL;
+  async function reserve(size: number, session: ClientSession, limits: Limits): Promise<Reservation> {
+    const reservation = { ...NONE, expiresAt: performance.now() + TTL };
+    // Before the command: `raiseTo` may replace it meanwhile.
+    latest = reservation;
     const left = timeLeft(limits);
     const options = { upsert: true, returnDocument: 'after', maxTimeMS: requireTime(limits), session } as const;
-    const reservation = counters.findOneAndUpdate(COUNTER, { $inc: { last: BigInt(count) } }, options);
+    const counted = counters.findOneAndUpdate(COUNTER, { $inc: { last: BigInt(size) } }, options);
     // What comes later is not used.
-    const counter = await withTimeout(reservation, left);
-    end = BigInt(String((counter as CounterDocument).last)) + 1n;
-    next = end - BigInt(count);
-    size = count;
+    const counter = await withTimeout(counted, left);
+    const end = BigInt(String((counter as CounterDocument).last)) + 1n;
+    return Object.assign(reservation, { size, next: end - BigInt(size), end });
   }
 
   return {
@@ -55,21 +61,19 @@ export function createIds(db: Db) {
      */
     async take(count: number, session: ClientSession, limits: Limits): Promise<bigint> {
       while (reserving !== null) await reserving;
-      if (performance.now() >= expiresAt) {
-        size = 0;
-        next = end;
-      }
-      if (end - next < count) {
-        const reservation = reserve(Math.max(count, Math.min(GROWTH * size, MAX_SIZE)), session, limits);
+      if (performance.now() >= latest.expiresAt) latest = NONE;
+      let used = latest;
+      if (used.end - used.next < count) {
+        const reservation = reserve(Math.max(count, Math.min(GROWTH * used.size, MAX_SIZE)), session, limits);
         const ended = () => {
           reserving = null;
         };
         // Later than `reservation`, so that this call takes its ids first.
         reserving = reservation.then(ended, ended);
-        await reservation;
+        used = await reservation;
       }
-      const first = next;
-      next += BigInt(count);
+      const first = used.next;
+      used.next += BigInt(count);
       return first;
     },
 
@@ -86,7 +90,7 @@ export function createIds(db: Db) {
     async raiseTo(id: bigint, session: ClientSession, limits: Limits): Promise<void> {
       const options = { upsert: true, session, maxTimeMS: requireTime(limits) };
       await counters.updateOne(COUNTER, { $max: { last: id } }, options);
-      expiresAt = 0;
+      latest = NONE;
     },
   };
 }
