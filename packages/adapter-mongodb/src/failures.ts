@@ -27,6 +27,7 @@ const FAILURES = {
   'a bug': DEFECT,
   'a violated schema': DEFECT,
   'a duplicate key': UNAVAILABLE,
+  'an existing collection': UNAVAILABLE,
   'no primary': LOST,
   // A client drops a server that is not a member of its set, and never tries it again.
   'no member of the set': { ...LOST, advice: 'no server of the URL is a member of the replica set that it names' },
@@ -55,6 +56,7 @@ const BY_CODE: ReadonlyMap<unknown, Kind> = new Map([
   [13, 'access denied'], // Unauthorized
   [18, 'access denied'], // AuthenticationFailed
   [8000, 'access denied'], // AtlasError, with which Atlas responds to a wrong password
+  [48, 'an existing collection'], // NamespaceExists
   [73, 'the name of the database'], // InvalidNamespace
   [85, 'another index'], // IndexOptionsConflict
   [86, 'another index'], // IndexKeySpecsConflict
@@ -93,6 +95,9 @@ export const isLost = (failure: unknown): boolean => FAILURES[kindOf(failure)].c
 /** Whether the server rejected the user, or an action of the user. */
 export const isDenied = (failure: unknown): boolean =>
   failure instanceof MongoServerError && kindOf(failure) === 'access denied';
+
+/** Whether another process has created a collection first. */
+export const isExisting = (failure: unknown): boolean => kindOf(failure) === 'an existing collection';
 
 /** Whether a unique index rejected a write. */
 export const isDuplicateKey = (failure: unknown): boolean => kindOf(failure) === 'a duplicate key';

@@ -1,7 +1,7 @@
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
-import { type Db, type Document, type IndexDescription, MongoServerError, type UUID } from 'mongodb';
+import type { Db, Document, IndexDescription, UUID } from 'mongodb';
 import type { KeyDocument, PetDocument } from './documents.ts';
-import { isDenied, isDuplicateKey } from './failures.ts';
+import { isDenied, isDuplicateKey, isExisting } from './failures.ts';
 
 /** The format that this version creates and works with, stored in the titles of the schemas (docs/releasing.md). */
 export const FORMAT = 1;
@@ -80,7 +80,6 @@ export const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
 };
 
 const NAMES = Object.keys(SCHEMAS);
-const NAMESPACE_EXISTS = 48;
 
 /** Without the time limit of calls. */
 const MAJORITY = { writeConcern: { w: 'majority' } } as const;
@@ -138,8 +137,7 @@ async function create(db: Db, name: string): Promise<void> {
   try {
     await db.createCollection(name, { validator: { $jsonSchema }, ...MAJORITY });
   } catch (failure) {
-    // Another process has created it.
-    if (!(failure instanceof MongoServerError && failure.code === NAMESPACE_EXISTS)) throw failure;
+    if (!isExisting(failure)) throw failure;
   }
 }
 
