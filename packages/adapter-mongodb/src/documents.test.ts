@@ -2,7 +2,7 @@ import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { BSON } from 'mongodb';
 import { expect, test } from 'vitest';
-import { decodePet } from './documents.ts';
+import { decodePet, type PetDocument } from './documents.ts';
 
 const bytesOf = (document: object) => Buffer.from(BSON.serialize(document));
 
@@ -23,7 +23,7 @@ const stored = fc
       status: fc.constantFrom(...PET_STATUSES),
       createdAt: fc.date({ noInvalidDate: true }),
       idempotency: fc.record({ holder: text, key: text, fingerprint: text }),
-    },
+    } satisfies Record<keyof PetDocument, unknown>,
     { requiredKeys: ['_id', 'name', 'categoryId'] },
   )
   .chain((document) => fc.shuffledSubarray(Object.entries(document), { minLength: Object.keys(document).length }))
@@ -32,9 +32,8 @@ const stored = fc
 test('decodePet returns the pet of any stored document, whatever the order of its members', () => {
   fc.assert(
     fc.property(stored, (document) => {
-      const { _id, name, categoryId, status } = document;
-      const pet = { id: _id, name, categoryId, ...(status && { status }) };
-      expect(decodePet(bytesOf(document))).toStrictEqual(pet);
+      const { _id: id, createdAt: _, idempotency: __, ...pet } = document;
+      expect(decodePet(bytesOf(document))).toStrictEqual({ id, ...pet });
     }),
     { numRuns: 1_000 },
   );
