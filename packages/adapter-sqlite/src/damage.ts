@@ -4,10 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { StorageMisconfigured } from '@animal-store/domain/ports';
 import { kindOf, unusable } from './failures.ts';
 import { identityOf } from './file.ts';
-import { connect } from './schema.ts';
-
-/** SQL that returns `ok`, or what is damaged. */
-export const CHECK = 'PRAGMA integrity_check(1)';
+import { CHECK, connect } from './schema.ts';
 
 /** How many bytes are read at once. */
 const CHUNK = 2 ** 20;

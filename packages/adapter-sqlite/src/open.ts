@@ -9,10 +9,10 @@ import {
   withTimeout,
 } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { CHECK, examine, examineClosed } from './damage.ts';
+import { examine, examineClosed } from './damage.ts';
 import { kindOf, toPortError, whenUnlocked } from './failures.ts';
 import { placeOf } from './file.ts';
-import { checkSchema, openDatabase, type Row, type Statement } from './schema.ts';
+import { CHECK, checkSchema, openDatabase, type Row, type Statement } from './schema.ts';
 import { createWriterThread, requireProgram } from './thread.ts';
 import type { Write } from './writer.ts';
 

@@ -218,6 +218,9 @@ export function checkSchema(path: string, { run }: Database): void {
 export const isOwn = (db: DatabaseSync): boolean =>
   Object.values(db.prepare('PRAGMA application_id').get() ?? {}).map(Number)[0] === APPLICATION_ID;
 
+/** SQL that returns `ok`, or what is damaged. */
+export const CHECK = 'PRAGMA integrity_check(1)';
+
 /** The tables in which SQLite's check finds damage, those of virtual tables included, but not what these make of them. */
 const DAMAGED_TABLES = `SELECT integrity_check FROM pragma_table_list AS list, pragma_integrity_check(list.name)
   WHERE list.schema = 'main' AND list.type IN ('table', 'shadow') AND integrity_check <> 'ok'`;
@@ -230,7 +233,7 @@ export function isWhole(path: string, { run }: Database): boolean {
   const [[pages, size] = []] = run([['SELECT * FROM pragma_page_count, pragma_page_size']]);
   const isComplete = Number(pages) * Number(size) === statSync(path).size;
   if (!isComplete) return false;
-  return run([['PRAGMA integrity_check(1)']])[0]?.[0] === 'ok' || run([[DAMAGED_TABLES]]).length === 0;
+  return run([[CHECK]])[0]?.[0] === 'ok' || run([[DAMAGED_TABLES]]).length === 0;
 }
 
 /** SQL in one line, without the quotes that ALTER TABLE … RENAME leaves in the stored statement. */
