@@ -31,18 +31,21 @@ export const COLUMNS = columnsOf(NEW_ROW);
 export const MEMBERS = Object.keys(NEW_ROW).map((member) => `"${member}"`);
 export const MEMBER_TYPES: Columns<NewRow> = typesOf(NEW_ROW);
 
-const { holder, key, fingerprint } = NEW_ROW;
+const { holder, key, fingerprint, ...OF_PET } = NEW_ROW;
 const KEY = typesOf({ holder, key, fingerprint });
 
 /** A pet in JSON, in which a number of 64 bits is a text. */
-export const PET = `json_build_array(id, ${NEW_ROW.name.column}, ${NEW_ROW.categoryId.column}::text, ${NEW_ROW.status.column})`;
+export const PET = `json_build_array(id, ${Object.values(OF_PET).map(
+  ({ column, type }) => column + (type === 'bigint' ? '::text' : ''),
+)})`;
 
 export type PetRow = readonly [id: number, name: string, categoryId: string, status: PetStatus | null];
 
-export function petOf([id, name, categoryId, status]: PetRow): Pet {
-  const pet: Omit<Required<Pet>, 'status'> = { id: BigInt(id), name, categoryId: BigInt(categoryId) };
-  return status === null ? pet : { ...pet, status };
-}
+export const petOf = ([id, name, categoryId, status]: PetRow): Pet =>
+  petWith({ id: BigInt(id), name, categoryId: BigInt(categoryId) }, status);
+
+const petWith = (pet: Omit<Required<Pet>, 'status'>, status: PetStatus | null | undefined): Pet =>
+  status ? { ...pet, status } : pet;
 
 const GIVEN = writeGiven(MEMBER_TYPES);
 const INSERT = `INSERT INTO pets (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE`;
@@ -128,7 +131,7 @@ export function createPetBatches({ read, write }: Pools) {
     return rows.map(({ name, categoryId, status }, index) => {
       const id = ids[index] ?? null;
       if (id === null) return earlier.shift() as Outcome;
-      return { pet: { id: BigInt(id), name, categoryId, ...(status && { status }) }, created: true };
+      return { pet: petWith({ id: BigInt(id), name, categoryId }, status), created: true };
     });
   }
 
