@@ -21,12 +21,17 @@ const date = { bsonType: 'date' };
 const dateOrNull = { bsonType: ['date', 'null'] };
 
 /** An object with these members and no others. All are required except the optional ones. */
-const object = (properties: Document, ...optional: readonly string[]) => ({
+const object = (properties: Document, optional: object = {}) => ({
   bsonType: 'object',
-  required: Object.keys(properties).filter((member) => !optional.includes(member)),
+  required: Object.keys(properties).filter((member) => !(member in optional)),
   additionalProperties: false,
   properties,
 });
+
+/** The members that a stored pet may lack. */
+const OPTIONAL = { status: true, idempotency: true } satisfies Record<OptionalMember<PetDocument>, true>;
+
+type OptionalMember<T> = { [Member in keyof T]-?: undefined extends T[Member] ? Member : never }[keyof T];
 
 /**
  * Schemas by the names of collections: the rules of the domain as far as the server can check them; it counts code points, too.
@@ -48,8 +53,7 @@ export const SCHEMAS: Readonly<Record<string, Document>> = {
         fingerprint: string,
       }),
     } satisfies Record<keyof PetDocument, Document>,
-    'status',
-    'idempotency',
+    OPTIONAL,
   ),
   api_keys: object({
     _id: string,
