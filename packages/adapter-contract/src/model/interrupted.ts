@@ -5,6 +5,7 @@ import type { Storage } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 import { failureOf, isWrite } from '../calls.ts';
 import type { Interruption, StorageUnderTest } from '../storage-under-test.ts';
+import { withLog } from './log.ts';
 import { type Actor, beginSequence, type Call, type Method, OWN, type Sequence } from './sequence.ts';
 import { WEIGHTS } from './steps.ts';
 
@@ -65,8 +66,8 @@ export async function atNewPlace<Place>(
     await sequence.run([writesOf(sequence, sequence.actorAt(0), KNOWN).slice(0, 3)]);
     await check(sequence, sequence.place as Place);
   } catch (error) {
-    (error as Error).message = `${name}: ${(error as Error).message}\nafter:\n${sequence.log.join('\n')}`;
-    throw error;
+    (error as Error).message = `${name}: ${(error as Error).message}`;
+    throw withLog(error, sequence.log);
   } finally {
     await sequence.end();
   }

@@ -26,6 +26,7 @@ import { CALL_LIMIT, TRIES } from '../limits.ts';
 import { openInAnotherProcess } from '../other-process.ts';
 import { apiKey, CREATED_AT, FULL_PET, FULL_SELECTIONS, inOrderOfIds, MOVED, rex, selected } from '../samples.ts';
 import type { StorageUnderTest } from '../storage-under-test.ts';
+import { errorAbout, textOf } from './log.ts';
 import {
   addsKey,
   creates,
@@ -118,19 +119,6 @@ const max = (one: bigint, other: bigint) => (one > other ? one : other);
 
 function wrong(what: string): never {
   throw new Error(what);
-}
-
-/** A result, or what may be stored, in few words. */
-function textOf(value: unknown): string {
-  if (value instanceof Error) return DomainError.is(value) ? value.code : String(value);
-  if (Array.isArray(value)) return `[${value.map(textOf).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return value === undefined ? 'done' : String(value);
-  const { pet, created, request, left, name, id, revokedAt, lastUsedAt, holder } = value as Record<string, unknown>;
-  if (holder !== undefined) return `a key of ${holder}, revoked ${revokedAt}, used ${lastUsedAt}`;
-  if (name !== undefined) return `pet ${id} "${name}"`;
-  if (request !== undefined) return `pet ${id ?? 'with an unknown id'} "${(request as NewPet).name}"`;
-  if (created !== undefined) return `${created ? 'created' : 'found'} ${textOf(pet)}`;
-  return pet ? textOf(pet) : left ? `not stored, perhaps a record of "${(left as NewPet).name}"` : 'not stored';
 }
 
 /** Begins a sequence at a new place, with a model of what may be stored there. */
@@ -457,19 +445,13 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
   type Lanes = readonly (readonly { readonly actor: Actor; readonly call: Call }[])[];
 
-  /** Of many calls at once equal ones are a line. */
   function noteRun(lanes: readonly (readonly End[])[]): void {
-    const lines = lanes.map((lane) =>
-      lane.map(({ actor, call, failure, result }) => `${actor.name}: ${call.text} → ${textOf(failure ?? result)}`),
-    );
-    if (lines.length === 1) log.push(...lines.flat());
-    else if (lines.length < 4)
-      log.push(...lines.flatMap((lane, index) => lane.map((line) => `  at once, ${'abc'[index]}: ${line}`)));
-    else {
-      const counts = new Map<string, number>();
-      for (const line of lines.flat()) counts.set(line, (counts.get(line) ?? 0) + 1);
-      log.push(...[...counts].map(([line, count]) => `  at once${count > 1 ? `, ${count} times` : ''}: ${line}`));
-    }
+    const prefixOf = (index: number) => (lanes.length < 4 ? `  at once, ${'abc'[index]}: ` : '  at once: ');
+    for (const [index, lane] of lanes.entries())
+      for (const { actor, call, failure, result } of lane)
+        log.push(
+          `${lanes.length > 1 ? prefixOf(index) : ''}${actor.name}: ${call.text} → ${textOf(failure ?? result)}`,
+        );
   }
 
   async function open(lanes: Lanes): Promise<void> {
@@ -524,8 +506,11 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       }
     for (const [slot, { lanes, failed }] of all) {
       const before = [...new Set(slot.states().map(textOf))].join(', or ');
-      if (!slot.happen(lanes, failed))
-        wrong(`that is impossible: ${(slot as { name?: string }).name ?? 'the API key'} was before: ${before}`);
+      if (!slot.happen(lanes, failed)) {
+        const { name, record } = slot as { readonly name?: string; readonly record?: ApiKey };
+        const subject = name ?? `${record?.id}`;
+        throw errorAbout(subject, `that is impossible: ${subject} was before: ${before}`);
+      }
     }
     for (const actor of new Set(ends.flat().map(({ actor, failure }) => failure && actor)))
       if (actor && actor.failing > 0) actor.failing -= 1;

@@ -6,6 +6,7 @@ import { TYPE_ERRORS } from '../calls.ts';
 import { CALLERS } from '../limits.ts';
 import type { StorageUnderTest } from '../storage-under-test.ts';
 import type { TcpProxy } from '../tcp-proxy.ts';
+import { withLog } from './log.ts';
 import { beginSequence, type Method, type Restored, type Sequence } from './sequence.ts';
 
 /** Of the sequences: another one makes others. */
@@ -331,8 +332,10 @@ export async function failureOfPlan<Place>(
     for (; done < steps.length; done += 1) await (steps[done] as Step)(sequence);
     return { failure: null, count: sequence.count() };
   } catch (error) {
-    (error as Error).message += `\nafter:\n${sequence.log.join('\n')}`;
-    return { failure: { error: error as Error, steps: steps.slice(0, done + 1) }, count: sequence.count() };
+    return {
+      failure: { error: withLog(error, sequence.log), steps: steps.slice(0, done + 1) },
+      count: sequence.count(),
+    };
   } finally {
     await sequence.end();
   }
