@@ -396,7 +396,11 @@ export function interruptionsContract<Place>(
         ));
 
       test('keeps what it acknowledged if requests of an earlier connection arrive later than those of the next', () =>
-        at('late requests', lateRequests));
+        together(
+          [false, true].map((isReset) =>
+            at('late requests', (sequence, proxy) => lateRequests(sequence, proxy, isReset)),
+          ),
+        ));
 
       test('completes a restore that was interrupted anywhere if it is repeated', () =>
         at('an interrupted restore', amidRestore));

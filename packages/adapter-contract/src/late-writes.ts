@@ -56,13 +56,24 @@ export async function betweenResponses(sequence: Sequence, proxy: TcpProxy, dela
   await expectKept(sequence, one);
 }
 
-/** Requests of an earlier connection arrive later than those of the next. */
-export async function lateRequests(sequence: Sequence, proxy: TcpProxy): Promise<void> {
+/**
+ * Requests of an earlier connection arrive later than those of the next.
+ *
+ * @param isReset Whether the client learns that its connection is lost, and may repeat its requests.
+ */
+export async function lateRequests(sequence: Sequence, proxy: TcpProxy, isReset: boolean): Promise<void> {
   const one = sequence.actorAt(0);
   await sequence.disturbed(async () => {
     proxy.holdRequests();
     sequence.log.push('requests on the open connections wait');
-    await sequence.run([[callOf(sequence, one, 'keys.recordUse', KNOWN, 0)], [callOf(sequence, one, 'pets.add', 4)]]);
+    const calls = [callOf(sequence, one, 'keys.recordUse', KNOWN, 0), callOf(sequence, one, 'pets.add', 4)];
+    const ended = sequence.run(calls.map((call) => [call]));
+    if (isReset) {
+      await sleep(IN_FLIGHT);
+      proxy.resetWaiting();
+      sequence.log.push('their clients lose these connections');
+    }
+    await ended;
   });
   await sequence.run([[callOf(sequence, one, 'keys.recordUse', KNOWN, 1)]]);
   proxy.deliver();

@@ -27,6 +27,8 @@ export interface TcpProxy {
   delayResponses(milliseconds?: number): void;
   /** From now on requests on the open connections wait, also when their clients close them. New connections pass. */
   holdRequests(): void;
+  /** Resets the connections of the clients whose requests wait. What they have sent still arrives. */
+  resetWaiting(): void;
   /** Lets the requests pass that wait. */
   deliver(): void;
   /** Resets the open connections, and from now on each new one. */
@@ -130,6 +132,9 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     holdRequests() {
       for (const client of clients.keys()) holding.add(client);
     },
+    resetWaiting() {
+      for (const client of holding) client.resetAndDestroy();
+    },
     deliver() {
       holding.clear();
       for (const pass of held.splice(0)) pass();
@@ -177,6 +182,7 @@ export function joinProxies(proxies: readonly [TcpProxy, ...TcpProxy[]]): TcpPro
       for (const proxy of proxies) proxy.delayResponses(milliseconds);
     },
     holdRequests: each((proxy) => proxy.holdRequests()),
+    resetWaiting: each((proxy) => proxy.resetWaiting()),
     deliver: each((proxy) => proxy.deliver()),
     cut: each((proxy) => proxy.cut()),
     pass: each((proxy) => proxy.pass()),

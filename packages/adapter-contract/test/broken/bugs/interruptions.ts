@@ -219,6 +219,17 @@ export const INTERRUPTION_BUGS: Bugs = {
         };
       },
     ),
+    'A use of an API key is repeated on another connection if the first is lost': ofKeys(
+      'recordUse',
+      (record, _, url) =>
+        (...given) => {
+          const begun = performance.now();
+          return record(...given).catch((failure) => {
+            if (!DomainError.is(failure) || performance.now() - begun > BUDGET.call / 2) throw failure;
+            return openStorage(url).keys.recordUse(...given);
+          });
+        },
+    ),
   },
   'completes a restore that was interrupted anywhere if it is repeated': {
     'The counter of ids is raised after the pets are restored': raisingLast,
