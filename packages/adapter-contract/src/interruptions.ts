@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { failureOf, isWrite } from './calls.ts';
 import { betweenResponses, expectNoLateWrites, lateRequests } from './late-writes.ts';
 import { CALLERS, CLOSE_LIMIT, RECOVERY_LIMIT } from './limits.ts';
+import { OWN } from './model/calls.ts';
 import {
   atNewPlace,
   CHANGED,
@@ -21,7 +22,7 @@ import {
   together,
   writesOf,
 } from './model/interrupted.ts';
-import { type Actor, OWN, type Sequence } from './model/sequence.ts';
+import type { Actor, Sequence } from './model/sequence.ts';
 import { createInAnotherProcess } from './other-process.ts';
 import { MOVED } from './samples.ts';
 import { expectClosed, expectMisconfigured } from './settings.ts';

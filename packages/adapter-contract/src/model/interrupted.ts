@@ -5,8 +5,9 @@ import type { Storage } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 import { failureOf, isWrite } from '../calls.ts';
 import type { Interruption, StorageUnderTest } from '../storage-under-test.ts';
+import { type Call, type Method, OWN } from './calls.ts';
 import { withLog } from './log.ts';
-import { type Actor, beginSequence, type Call, type Method, OWN, type Sequence } from './sequence.ts';
+import { type Actor, beginSequence, type Sequence } from './sequence.ts';
 import { WEIGHTS } from './steps.ts';
 
 /** How long a request may take to the proxy, in milliseconds. */

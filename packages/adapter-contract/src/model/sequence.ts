@@ -1,19 +1,10 @@
-// A sequence of calls at one place: the storages, each call of the ports, and whether the model allows its result.
+// A sequence of calls at one place: its storages, what operators do, and whether the model allows each result.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiKey, DomainError, type IdempotencyKey, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
-import {
-  ALL_PETS,
-  type Creation,
-  fingerprint,
-  type Ports,
-  type Storage,
-  type StoredPet,
-} from '@animal-store/domain/ports';
+import { type ApiKey, DomainError, LIMITS, type Pet } from '@animal-store/domain';
+import type { Creation, Storage, StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import {
-  type Method as AnyMethod,
-  callBy,
   expectNoMisconfiguration,
   expectNoSecret,
   expectUnavailable,
@@ -24,36 +15,14 @@ import {
 } from '../calls.ts';
 import { CALL_LIMIT, TRIES } from '../limits.ts';
 import { openInAnotherProcess } from '../other-process.ts';
-import { apiKey, CREATED_AT, FULL_PET, FULL_SELECTIONS, inOrderOfIds, MOVED, rex, selected } from '../samples.ts';
+import { CREATED_AT, inOrderOfIds, MOVED } from '../samples.ts';
 import type { StorageUnderTest } from '../storage-under-test.ts';
+import { type Call, callsAtNewPlace, type Happening, max, type Opened, type Slot, wrong } from './calls.ts';
 import { errorAbout, textOf } from './log.ts';
-import {
-  addsKey,
-  creates,
-  deletes,
-  type Effect,
-  type KeyState,
-  mayCreate,
-  type PetState,
-  type Possible,
-  possible,
-  readsKey,
-  readsPet,
-  restores,
-  revokesKey,
-  toText,
-  usesKey,
-} from './model.ts';
-
-/** How long after its call has failed a pet may be stored, in milliseconds: the call's request was executed at the end. */
-const TOLERANCE = 200;
+import { deletes, type Effect, type Possible, restores, toText } from './model.ts';
 
 /** So many steps of a storage may fail to create once an operator has set the counter of ids back. */
 const FAILING = 3;
-
-interface Opened extends Ports, Partial<Pick<Storage, 'ready' | 'location'>>, Pick<Storage, 'archive'> {
-  close(): Promise<void>;
-}
 
 /** A storage of this process, or of another one. */
 export interface Actor {
@@ -65,93 +34,26 @@ export interface Actor {
   failing: number;
 }
 
-/** What may be stored of one pet, or under an idempotency key. */
-interface Slot extends Possible<PetState> {
-  readonly name: string;
-  readonly key?: IdempotencyKey | undefined;
-}
-
-type Happening = readonly [Possible<PetState>, Effect<PetState>] | readonly [Possible<KeyState>, Effect<KeyState>];
-
-/** A call of a port. */
-export interface Call {
-  readonly text: string;
-  run(opened: Opened): Promise<unknown>;
-  /** What it did if it returned this, or failed. Throws if it could not return it. */
-  happened(result: never, hasFailed: boolean): readonly Happening[];
-  readonly slot?: Slot;
-  /** What it creates. */
-  readonly request?: NewPet;
-  /** How much later than others at the same time it begins, in milliseconds. */
-  readonly delay?: number;
-  /** The same call again. */
-  readonly repeated?: () => Call;
-}
-
-/** A method of the ports that any storage may call at any time. The other two have the place alone. */
-export type Method = Exclude<AnyMethod, 'archive.restore' | 'archive.skipIds'>;
-
 /** A pet that a restore is given: its idempotency key, which of its requests, and whether its id may be stored. */
 export type Restored = readonly [key: number, variant: number, isTaken: boolean];
 
 export type Sequence = Awaited<ReturnType<typeof beginSequence>>;
-
-/** From this number on, names of pets are those of idempotency keys of their own, and so are API keys. */
-export const OWN = 10;
-
-/** The keys of one holder have the same hash, as Java makes it. */
-const KEYS: readonly IdempotencyKey[] = [
-  { holder: 'the zoo', key: 'Aa' },
-  { holder: '', key: 'Aa' },
-  { holder: 'the zoo', key: 'BB' },
-];
-
-/** Ids of API keys, which as doubles are the same, or differ in the last digit alone. */
-const KEY_IDS = ['9007199254740c0f', '9007199254740c10', '9007199254740c1f', '0000000000000001', 'ffffffffffffffff'];
-
-/** What the names of the requests of an idempotency key end with. */
-const ENDS = ['a é', 'b e\u0301', 'of an earlier version'];
-
-/** Another version may have made another fingerprint. */
-const fingerprintOf = (request: NewPet) => (request.name.endsWith('version') ? 'earlier' : fingerprint(request));
-
-const max = (one: bigint, other: bigint) => (one > other ? one : other);
-
-function wrong(what: string): never {
-  throw new Error(what);
-}
 
 /** Begins a sequence at a new place, with a model of what may be stored there. */
 export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, hasOtherProcess: boolean) {
   const place = await adapter.freshPlace();
   /** What was done, a line each. */
   const log: string[] = [];
-  const slots = new Map<string, Slot>();
-  const requests = new Map<string, NewPet>();
-  const keySlotOf = (given: Partial<ApiKey>) => ({ record: apiKey(given), ...possible<KeyState>(null) });
-  const keys = new Map(KEY_IDS.map((id, index) => [index, keySlotOf({ id, digest: id.padEnd(64, '0') })]));
-  /** The pets that have had an id. */
-  const owners = new Map<bigint, Slot>();
-  /** The pets that a restore was given, by the ids. */
-  const restored = new Map<bigint, Slot>();
+  const atPlace = callsAtNewPlace();
+  const { state, slots, keys, owners, restored, times, failedAt, calls, defect, listFrom, readFrom, keysFrom } =
+    atPlace;
+  const { slotAt, requestOf, idempotencyWith, recognized, noteId, idAt, isAt, mayBeAt } = atPlace;
   const batches = new Map<number, readonly StoredPet[]>();
-  /** When each pet that is stored was created. */
-  const times = new Map<bigint, number>();
-  /** New ids are above the floor, and `lastId` is not below the top. */
-  let [floor, top] = [0n, 0n];
-  let isCounterBack = false;
-  let made = 1;
   let count = 0;
-  /** Calls may fail, and their requests may be repeated. */
-  let isDisturbed = false;
   /** No failure says that settings must change. */
   let passes = false;
   /** So many undisturbed calls were slow, and failed. */
   let slow = 0;
-  /** When the last creation of each request has failed, or Infinity if one has not. */
-  const failedAt = new Map<NewPet, number>();
-  /** How far the clock of the place is ahead. */
-  let ahead: number | undefined;
   /** The writes that can be repeated, by their texts. */
   const repeatable = new Map<string, () => Call>();
 
@@ -182,219 +84,6 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     return actor.opened;
   }
 
-  function slotOf(name: string, key?: IdempotencyKey): Slot {
-    const slot = slots.get(name) ?? { name, key, ...possible<PetState>({}) };
-    slots.set(name, slot);
-    return slot;
-  }
-  const slotAt = (index: number, name: string) => {
-    const key = index < OWN ? KEYS[index] : { holder: 'the zoo', key: `k${index}` };
-    return slotOf(key ? `${key.key} of ${key.holder || 'nobody'}` : `${name} ${made++}`, key);
-  };
-
-  const idempotencyWith = ({ key }: Slot, request: NewPet) => key && { ...key, fingerprint: fingerprintOf(request) };
-
-  function requestOf({ name }: Slot, variant: number): NewPet {
-    const request = { ...(variant === 0 ? FULL_PET : rex()), name: `${name}: ${ENDS[variant]}` };
-    const known = requests.get(request.name) ?? request;
-    requests.set(request.name, known);
-    return known;
-  }
-
-  function recognized({ id, ...pet }: Pet): { slot: Slot; request: NewPet } {
-    const request = requests.get(pet.name) ?? wrong(`nobody has sent the pet ${id} "${pet.name}"`);
-    expect(pet, `pet ${id}`).toStrictEqual(request);
-    return { slot: slots.get(pet.name.replace(/: .*/, '')) as Slot, request };
-  }
-
-  /** Takes an id that was shown. */
-  function noteId(slot: Slot, id: bigint): void {
-    const owner = owners.get(id) ?? slot;
-    const isThere = owner.states().every(({ pet }) => pet?.id === id);
-    const mayReplace = isCounterBack || restored.get(id) === slot;
-    if (owner !== slot && (isThere || !mayReplace)) wrong(`the id ${id} was that of ${owner.name}`);
-    owners.set(id, slot);
-    if (!isCounterBack) top = max(top, id);
-    if (restored.get(id) === slot) floor = max(floor, id);
-  }
-
-  /** One of the ids that were shown last, or one that may be next. */
-  const idAt = (index: number) => {
-    const number = index < OWN ? index : index - OWN;
-    return index === 4 ? top + 1n : ([...owners.keys()].at(-1 - number) ?? BigInt(number + 1));
-  };
-  const afterAt = (index: number) => (index > 2 ? 0n : idAt(index));
-
-  function readAll(
-    found: readonly Pet[],
-    shows: (id: bigint | undefined, request: NewPet) => boolean,
-  ): readonly Happening[] {
-    const shown = new Map<Slot, { id: bigint; request: NewPet }>();
-    for (const pet of found) {
-      const { slot, request } = recognized(pet);
-      if (shown.has(slot)) wrong(`${slot.name} is stored twice`);
-      shown.set(slot, { id: pet.id, request });
-    }
-    return [...slots.values()].map((slot): Happening => [slot, readsPet(shown.get(slot), shows)]);
-  }
-
-  function readPage(found: readonly Pet[], after: bigint, limit: number, filters = ALL_PETS): readonly Happening[] {
-    const ids = found.map(({ id }) => id);
-    expect(found, 'in ascending order').toEqual(inOrderOfIds(found));
-    expect(ids.length, 'the length of the page').toBeLessThanOrEqual(limit);
-    const isFull = ids.length === limit;
-    const last = isFull ? (ids.at(-1) as bigint) : LIMITS.id.max;
-    return readAll(found, (id, request) => {
-      if (selected([request], filters).length === 0) return false;
-      return id === undefined ? after === 0n && !isFull : id > after && id <= last;
-    });
-  }
-
-  function keyAt(index: number) {
-    const key = keys.get(index) ?? keySlotOf({});
-    keys.set(index, key);
-    return key;
-  }
-
-  /** Expects that a pet was not stored after its calls had failed. */
-  function expectInTime(request: NewPet, createdAt: number): void {
-    const late = createdAt - (ahead ?? Infinity) - (failedAt.get(request) ?? Infinity);
-    if (late > TOLERANCE) wrong(`the pet "${request.name}" was stored ${late} ms after its call had failed`);
-  }
-
-  function listFrom(after: bigint, limit: number, filters = ALL_PETS): Call {
-    const given = Object.entries(filters).map(([name, value]) => `, ${name} ${value}`);
-    return {
-      text: `pets.list after ${after}, limit ${limit}${given.join('')}`,
-      run: ({ pets }) => pets.list({ ...filters, after, limit }),
-      happened: (found: readonly Pet[], hasFailed) => (hasFailed ? [] : readPage(found, after, limit, filters)),
-    };
-  }
-
-  function readFrom(after: bigint, limit: number): Call {
-    return {
-      text: `archive.read after ${after}, limit ${limit}`,
-      run: async ({ archive }) => archive?.read(after, limit) ?? null,
-      happened(found: readonly StoredPet[] | null, hasFailed) {
-        if (hasFailed || found === null) return [];
-        const pets = found.map(({ createdAt, idempotency, ...pet }) => {
-          const { slot, request } = recognized(pet);
-          expect(idempotency, `the key of pet ${pet.id}`).toEqual(idempotencyWith(slot, request));
-          expect(createdAt, `the time of pet ${pet.id}`).toBe(times.get(pet.id) ?? createdAt);
-          if (!times.has(pet.id)) expectInTime(request, createdAt);
-          times.set(pet.id, createdAt);
-          return pet;
-        });
-        return readPage(pets, after, limit);
-      },
-    };
-  }
-
-  function keysFrom(after: string, limit: number): Call {
-    return {
-      text: `keys.list after "${after}", limit ${limit}`,
-      run: ({ keys }) => keys.list({ after, limit }),
-      happened(found: readonly ApiKey[], hasFailed) {
-        if (hasFailed) return [];
-        const ids = found.map(({ id }) => id);
-        expect(ids, 'each once, in ascending order').toEqual([...new Set(ids)].sort());
-        expect(ids.length, 'the length of the page').toBeLessThanOrEqual(limit);
-        const last = ids.length === limit ? (ids.at(-1) as string) : 'g';
-        const shown = [...keys.values()].filter(({ record: { id } }) => id > after && id <= last);
-        return shown.map((slot) => [slot, readsKey(found.find(({ id }) => id === slot.record.id) ?? null)]);
-      },
-    };
-  }
-
-  /** Each call of the ports, by numbers that say with what. */
-  const calls = {
-    'pets.add'(index: number, variant: number): Call {
-      const slot = slotAt(index, 'Rex');
-      const request = requestOf(slot, variant);
-      return {
-        ...{ slot, request },
-        ...(slot.key && { repeated: () => calls['pets.add'](index, variant) }),
-        text: `pets.add "${request.name}"`,
-        run: ({ pets }) => pets.add(request, idempotencyWith(slot, request)),
-        happened(result: Creation | null, hasFailed) {
-          if (hasFailed) return [[slot, mayCreate(request)]];
-          if (result) expect(recognized(result.pet), 'the pet of the call').toEqual({ slot, request });
-          return [[slot, creates(request, result, isDisturbed)]];
-        },
-      };
-    },
-    'pets.find'(index: number): Call {
-      const id = idAt(index);
-      return {
-        text: `pets.find ${id}`,
-        run: ({ pets }) => pets.find(id),
-        happened(found: Pet | null, hasFailed) {
-          if (hasFailed) return [];
-          if (found) expect(found.id).toBe(id);
-          return readAll(found ? [found] : [], (each) => each === id);
-        },
-      };
-    },
-    'pets.list': (index: number, variant: number, limit: number) =>
-      listFrom(afterAt(index), limit, variant === 0 ? ALL_PETS : FULL_SELECTIONS[index % FULL_SELECTIONS.length]),
-    'archive.read': (index: number, _: number, limit: number) => readFrom(afterAt(index), limit),
-    'archive.lastId': (): Call => ({
-      text: 'archive.lastId',
-      run: async ({ archive }) => archive?.lastId() ?? null,
-      happened(result: bigint | null, hasFailed) {
-        if (!hasFailed && result !== null && result < top) wrong(`the id ${top} was assigned or skipped`);
-        return [];
-      },
-    }),
-    'keys.add'(index: number, variant: number): Call {
-      const slot = keyAt(index);
-      const record: ApiKey = { ...slot.record, holder: `holder ${variant}` };
-      return {
-        text: `keys.add ${record.id} of ${record.holder}`,
-        repeated: () => calls['keys.add'](index, variant),
-        run: ({ keys }) => keys.add(record),
-        happened: () => [[slot, addsKey(record)]],
-      };
-    },
-    'keys.find'(index: number): Call {
-      const slot = keyAt(index);
-      return {
-        text: `keys.find ${slot.record.id}`,
-        run: ({ keys }) => keys.find(slot.record.digest),
-        happened: (found: ApiKey | null, hasFailed) => (hasFailed ? [] : [[slot, readsKey(found)]]),
-      };
-    },
-    'keys.list': (index: number, _: number, limit: number) => keysFrom(index > 2 ? '' : keyAt(index).record.id, limit),
-    'keys.recordUse'(index: number, at: number): Call {
-      const slot = keyAt(index);
-      return {
-        text: `keys.recordUse ${slot.record.id} at ${at}`,
-        repeated: () => calls['keys.recordUse'](index, at),
-        run: ({ keys }) => keys.recordUse(slot.record.id, at),
-        happened: () => [[slot, usesKey(at)]],
-      };
-    },
-    'keys.revoke'(index: number, at: number): Call {
-      const slot = keyAt(index);
-      return {
-        text: `keys.revoke ${slot.record.id} at ${at}`,
-        repeated: () => calls['keys.revoke'](index, at),
-        run: ({ keys }) => keys.revoke(slot.record.id, at),
-        happened: (result: ApiKey | null, hasFailed) => [[slot, revokesKey(at, hasFailed ? undefined : result)]],
-      };
-    },
-  } satisfies Record<Method, (index: number, variant: number, limit: number) => Call>;
-
-  /** A call whose argument is missing. Its error is a defect, and concerns no call beside it. */
-  const defect = (name: AnyMethod): Call => ({
-    text: `a call of ${name} without an argument`,
-    run: (opened) => failureOf(() => callBy(opened, name, [])),
-    happened(failure: unknown) {
-      if (!(failure instanceof TypeError)) wrong(`instead of a TypeError: ${textOf(failure)}`);
-      return [];
-    },
-  });
-
   /** What calls that have failed may do, by their texts. */
   const failures = new Map<string, readonly Happening[]>();
 
@@ -404,7 +93,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     if (call.delay) await sleep(call.delay);
     const before = {
       highest: actor.highest,
-      floor,
+      floor: state.floor,
       isNew: call.slot?.states().every(({ pet, left }) => !pet && !left),
     };
     const begun = performance.now();
@@ -422,9 +111,9 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
   /** Expects that a call has failed as one may, with a cause for the operator that has no secret. */
   function expectRightFailure({ actor, call, failure, isSlow }: End): void {
-    const mayFail = isDisturbed || isSlow || (call.slot && actor.failing > 0);
+    const mayFail = state.isDisturbed || isSlow || (call.slot && actor.failing > 0);
     if (!mayFail || !DomainError.is(failure)) throw failure;
-    if (!isDisturbed) slow += 1;
+    if (!state.isDisturbed) slow += 1;
     expectUnavailable(call.text, failure, { location: actor.opened?.location ?? '' });
     expectNoSecret(adapter.secrets, failure);
     if (passes) expectNoMisconfiguration([failure]);
@@ -540,9 +229,6 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     return (await openedBy(actor)).archive;
   }
 
-  const isAt = (slot: Slot, id: bigint) => slot.states().every(({ pet }) => pet?.id === id);
-  const mayBeAt = (slot: Slot, id: bigint) => slot.states().some(({ pet }) => pet && (pet.id ?? id) === id);
-
   for (const actor of actors.slice(0, 2)) await openedBy(actor);
 
   return {
@@ -568,10 +254,10 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
      * @param willPass Whether no failure may say that settings must change.
      */
     async disturbed(work: () => Promise<unknown>, willPass = false, limit?: number): Promise<void> {
-      [isDisturbed, passes] = [true, willPass];
+      [state.isDisturbed, passes] = [true, willPass];
       await work();
       for (const actor of actors) await recover(actor, limit);
-      [isDisturbed, passes] = [false, false];
+      [state.isDisturbed, passes] = [false, false];
     },
 
     /** From now on no call that has failed may be executed any more. */
@@ -612,7 +298,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       await run([[{ actor, call: calls['pets.add'](4, 1) }]]);
       const { archive } = await openedBy(actor);
       const [stored] = (await archive?.read(idAt(0) - 1n, 1)) ?? [];
-      ahead = stored && stored.createdAt - asked;
+      state.ahead = stored && stored.createdAt - asked;
     },
 
     /** How many undisturbed calls were slow, and failed. */
@@ -633,19 +319,19 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     async setCounterBack(): Promise<void> {
       log.push('an operator sets the counter of ids back');
       await adapter.operator?.setCounterBack?.(place);
-      isCounterBack = true;
-      [floor, top] = [0n, 0n];
+      state.isCounterBack = true;
+      [state.floor, state.top] = [0n, 0n];
       restored.clear();
       for (const actor of actors) Object.assign(actor, { failing: FAILING, highest: 0n });
     },
 
     async skipIds(actor: Actor, gap: bigint): Promise<void> {
       const archive = await archiveOf(actor);
-      const to = max(0n, max(top, floor) + gap);
+      const to = max(0n, max(state.top, state.floor) + gap);
       if (archive === undefined) return;
       log.push(`${actor.name}: archive.skipIds ${to}`);
       await archive.skipIds(to);
-      [floor, top] = [max(floor, to), max(top, to)];
+      [state.floor, state.top] = [max(state.floor, to), max(state.top, to)];
     },
 
     /**
@@ -660,7 +346,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     ): Promise<void> {
       const archive = await archiveOf(actor, staysOpen);
       if (archive === undefined) return;
-      const highest = [floor, ...owners.keys()].reduce(max, top);
+      const highest = [state.floor, ...owners.keys()].reduce(max, state.top);
       const create = ([key, variant, isTaken]: Restored, index: number): StoredPet => {
         const slot = slotAt(key, 'Max');
         const request = requestOf(slot, variant);
@@ -681,7 +367,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         failure = await failureOf(() => archive.restore(given));
       });
       log.push(`${actor.name}: archive.restore ${textOf(given)} → ${textOf(failure ?? undefined)}`);
-      if (failure && !(isDisturbed && DomainError.is(failure))) throw failure;
+      if (failure && !(state.isDisturbed && DomainError.is(failure))) throw failure;
       const unknown = [...slots.values()].filter((slot) =>
         slot.states().some(({ pet }) => pet && pet.id === undefined),
       );

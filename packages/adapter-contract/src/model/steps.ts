@@ -6,8 +6,9 @@ import { TYPE_ERRORS } from '../calls.ts';
 import { CALLERS } from '../limits.ts';
 import type { StorageUnderTest } from '../storage-under-test.ts';
 import type { TcpProxy } from '../tcp-proxy.ts';
+import type { Method } from './calls.ts';
 import { withLog } from './log.ts';
-import { beginSequence, type Method, type Restored, type Sequence } from './sequence.ts';
+import { beginSequence, type Restored, type Sequence } from './sequence.ts';
 
 /** Of the sequences: another one makes others. */
 export const SEED = 63;
