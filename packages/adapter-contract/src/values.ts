@@ -30,9 +30,8 @@ import { archiveTestOf, opened, type StorageTest, type StorageUnderTest } from '
 
 const holder = 'the zoo';
 const HOLDER_BEGIN = 'z'.repeat(LIMITS.holder.maxLength - 1);
-const LONGEST_KEY = 'k'.repeat(LIMITS.idempotencyKey.maxLength - 1);
-
-/** As long as one can be, also in JSON. */
+/** As long as they can be, also in JSON. */
+const LONGEST_KEY = '"'.repeat(LIMITS.idempotencyKey.maxLength - 1);
 const LONGEST_HOLDER = '\u0001'.repeat(LIMITS.holder.maxLength);
 
 /** Texts that have the same hash: that of Java, and CRC-32. So have those that begin and end with the same others. */
