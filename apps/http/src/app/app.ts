@@ -3,13 +3,12 @@ import type { Authenticate } from '@animal-store/domain/transport';
 import { Hono } from 'hono';
 import { except } from 'hono/combine';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { admit, type Guard } from './admission.ts';
 import { requireKey } from './auth.ts';
 import { allowOrigins } from './cors.ts';
 import { docs } from './docs.ts';
 import type { Env } from './env.ts';
 import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
-import { createRecorder, type Recorder } from './exchange.ts';
+import { createRecorder, type Exchange, type Recorder } from './exchange.ts';
 import { shedLoad } from './load-shedding.ts';
 import { mcp } from './mcp.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
@@ -17,7 +16,8 @@ import { createPet } from './pets/create-pet.ts';
 import { getPet } from './pets/get-pet.ts';
 import { listPets } from './pets/list-pets.ts';
 import { createRateLimit, limitRate } from './rate-limit.ts';
-import { respond, respondToError } from './respond.ts';
+import { respondToError } from './respond.ts';
+import { type Guard, type Handle, type RouteOptions, serve } from './route.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
@@ -103,31 +103,44 @@ export function createApp({
 
   const guards: Guard[] = [shedLoad, requireKey(authenticate)];
   if (rateLimit > 0) guards.push(limitRate(createRateLimit(rateLimit)));
+  async function admit(exchange: Exchange): Promise<void> {
+    for (const guard of guards) await guard(exchange);
+  }
   for (const { method, path, headers = {}, handle } of operations) {
     const fields = Object.entries(headers).map(([name, { value }]) => [name, value]);
-    app[method](routeOf(path), admit(guards, Object.fromEntries(fields)), handle);
+    const options = { guard: admit, fields: Object.fromEntries(fields) };
+    app[method](routeOf(path), serve(routeOf(path), handle, options));
   }
-  for (const path of [`${basePath}/*`, '/mcp']) app.use(path, admit(guards));
-  app.post('/mcp', mcp({ catalogue, corsOrigins, version }));
+  app.post('/mcp', serve('/mcp', mcp({ catalogue, corsOrigins, version }), { guard: admit }));
+  // Behind the routes: here come requests that no operation serves.
+  for (const path of [`${basePath}/*`, '/mcp']) {
+    app.use(path, async (c, next) => {
+      await admit(c.get('exchange'));
+      await next();
+    });
+  }
 
-  app.get('/livez', (c) => respond(c, json('{"status":"live"}')));
-  app.on('GET', ['/readyz', '/healthz'], async (c) => {
-    await checkReadiness();
-    return respond(c, json('{"status":"ready"}'));
-  });
+  const get = (path: string, handle: Handle, options?: RouteOptions) => app.get(path, serve(path, handle, options));
+  get('/livez', () => json('{"status":"live"}'));
+  for (const path of ['/readyz', '/healthz']) {
+    get(path, async () => {
+      await checkReadiness();
+      return json('{"status":"ready"}');
+    });
+  }
   if (metrics !== undefined) {
     const headers = { 'content-type': metrics.contentType };
-    app.get('/metrics', async (c) => respond(c, { status: 200, headers, body: await metrics.read() }));
+    get('/metrics', async () => ({ status: 200, headers, body: await metrics.read() }));
   }
 
   let document: string | undefined;
-  app.get('/openapi.json', async (c) => {
+  get('/openapi.json', async () => {
     // Loaded on use: TypeBox takes a third of the time of a start.
     const { openApiDocument } = await import('./openapi/document.ts');
     document ??= openApiDocument(operations, basePath);
-    return respond(c, json(document));
+    return json(document);
   });
-  app.route('/', docs());
+  for (const [path, [handle, options]] of Object.entries(docs())) get(path, handle, options);
 
   // Behind the routes: a request that is served does not come here.
   app.use(

@@ -1,9 +1,9 @@
 import { readCredentials } from '@animal-store/app-kit';
 import { type Authenticate, visiblePrefixOf } from '@animal-store/domain/transport';
-import type { Guard } from './admission.ts';
 import { HttpError } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
+import type { Guard } from './route.ts';
 
 // These errors are made once, because taking the stack costs more than the rest of a rejection.
 const MISSING_KEY = unauthorized(CLIENT_MESSAGES.missingKey, '');

@@ -44,11 +44,12 @@ export function corsFields(origins: ReadonlySet<string>): (request: RequestHead)
 export function allowOrigins(origins: ReadonlySet<string>): Middleware {
   const fieldsFor = corsFields(origins);
   return async (c, next) => {
-    const { request, record, fields } = c.get('exchange');
+    const exchange = c.get('exchange');
+    const { request, record, fields } = exchange;
     Object.assign(fields, fieldsFor(request));
     const origin = preflightOrigin(request);
     if (origin === undefined) return next();
     if (fields['access-control-allow-origin'] === undefined) record.details = rejectedOrigin(origin);
-    return respond(c, { status: 204, headers: PREFLIGHT, body: null });
+    return respond(exchange, { status: 204, headers: PREFLIGHT, body: null });
   };
 }

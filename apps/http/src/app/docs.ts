@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { Hono } from 'hono';
-import type { Env } from './env.ts';
 import type { HeaderFields } from './errors.ts';
-import { addFields, respond } from './respond.ts';
+import type { Handle, RouteOptions } from './route.ts';
 
 /** The files of the page by their paths, and the types of their contents. They are found on use: a bundle does not have them. */
 const FILES = {
@@ -47,18 +45,18 @@ const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i;
 const matches = (ifNoneMatch: string, etag: string) => ifNoneMatch === '*' || ifNoneMatch.includes(etag);
 
 /**
- * The documentation page: Swagger UI over `openapi.json`. Nothing is loaded from elsewhere. Links are relative, so that a proxy
- * can put the page under a prefix.
+ * The routes of the documentation page: Swagger UI over `openapi.json`. Nothing is loaded from elsewhere. Links are relative, so
+ * that a proxy can put the page under a prefix.
  */
-export function docs(): Hono<Env> {
-  const app = new Hono<Env>();
-  for (const [path, location] of Object.entries({ '/': 'docs', '/docs/': '../docs' })) {
-    app.get(path, (c) => respond(c, { status: 302, headers: { location }, body: null }));
-  }
-  app.use('/docs/*', addFields(FIELDS));
+export function docs(): Readonly<Record<string, readonly [Handle, RouteOptions?]>> {
+  const redirect = (location: string) => () => ({ status: 302, headers: { location }, body: null });
+  const routes: Record<string, readonly [Handle, RouteOptions?]> = {
+    '/': [redirect('docs')],
+    '/docs/': [redirect('../docs')],
+  };
   for (const [path, [find, type]] of Object.entries(FILES)) {
     let loading: ReturnType<typeof load> | undefined;
-    app.get(path, async (c) => {
+    const handle: Handle = async (c) => {
       loading ??= load(find, type).catch((error) => {
         loading = undefined;
         throw error;
@@ -68,10 +66,11 @@ export function docs(): Hono<Env> {
       const { body, validators, content } = isGzip ? representations.gzip : representations.plain;
       // Before a response with the body is made: that takes memory for as long as its client reads nothing.
       if (matches(c.req.header('if-none-match') ?? '', validators.etag)) {
-        return respond(c, { status: 304, headers: validators, body: null });
+        return { status: 304, headers: validators, body: null };
       }
-      return respond(c, { status: 200, headers: { ...validators, ...content }, body });
-    });
+      return { status: 200, headers: { ...validators, ...content }, body };
+    };
+    routes[path] = [handle, { fields: FIELDS }];
   }
-  return app;
+  return routes;
 }

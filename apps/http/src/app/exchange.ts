@@ -1,7 +1,7 @@
 import type { Middleware } from './env.ts';
 import type { HeaderFields, Reply } from './errors.ts';
 import { fromFetch, type IncomingRequest, type RequestHead } from './incoming-request.ts';
-import { beginRecord, type Observe, type RequestRecord, UNMATCHED, UNPARSABLE } from './record.ts';
+import { beginRecord, type Observe, type RequestRecord } from './record.ts';
 import { completeError, respondToError } from './respond.ts';
 import { createTurn } from './turn.ts';
 
@@ -99,7 +99,7 @@ export function createRecorder({
     reject(error, request) {
       const record = beginRecord(request, trustedProxies);
       const exchange = { record, fields: rejectionFields(request) };
-      const reply = completeError(exchange, request.method === undefined ? UNPARSABLE : UNMATCHED, error);
+      const reply = completeError(exchange, error);
       finish(record);
       return reply;
     },

@@ -1,6 +1,6 @@
-import type { Guard } from './admission.ts';
 import { OVERLOADED } from './errors.ts';
 import type { Exchange } from './exchange.ts';
+import type { Guard } from './route.ts';
 
 /** How many requests whose body has arrived may be in flight. Beyond, operations are rejected. */
 const IN_FLIGHT_MAX = 1_000;

@@ -1,12 +1,10 @@
 import type { Catalogue } from '@animal-store/domain';
-import type { Handler } from 'hono';
 import { holderOf } from './auth.ts';
-import type { Env } from './env.ts';
 import { HttpError } from './errors.ts';
 import { requireJson } from './json.ts';
 import { readBody } from './load-shedding.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
-import { respond } from './respond.ts';
+import type { Handle } from './route.ts';
 
 export interface McpOptions {
   readonly catalogue: Catalogue;
@@ -21,9 +19,8 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
  * `POST /mcp`: the use cases as tools of the Model Context Protocol, over Streamable HTTP without sessions. Errors before the
  * SDK have the Error shape, later ones that of JSON-RPC.
  */
-export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handler<Env> {
-  return async (c) => {
-    const exchange = c.get('exchange');
+export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handle {
+  return async (c, exchange) => {
     const { request, record } = exchange;
     // MCP, Streamable HTTP, security warning: a page could reach a service that listens on this machine (DNS rebinding).
     const origin = request.header('origin');
@@ -41,7 +38,7 @@ export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handler<En
     // Loaded on use: the SDK takes as long as the rest of a start.
     const { serveHttp } = await import('@animal-store/mcp-tools/http');
     const holder = holderOf(exchange);
-    return respond(c, await serveHttp({ catalogue, holder, version, onCall }, c.req.raw, body));
+    return serveHttp({ catalogue, holder, version, onCall }, c.req.raw, body);
   };
 }
 

@@ -1,7 +1,7 @@
-import type { Guard } from './admission.ts';
 import { holderOf } from './auth.ts';
 import { type HeaderFields, HttpError } from './errors.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
+import type { Guard } from './route.ts';
 
 /** In milliseconds. */
 const WINDOW = 60_000;

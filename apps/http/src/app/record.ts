@@ -32,7 +32,7 @@ export interface RequestRecord {
 /** The route of requests that match none. */
 export const UNMATCHED = 'unmatched';
 /** The route of bytes that are no request. */
-export const UNPARSABLE = 'unparsable';
+const UNPARSABLE = 'unparsable';
 
 /** Is notified of a request and its response. */
 export type Observe = (record: Readonly<RequestRecord>) => void;
@@ -58,7 +58,7 @@ export function beginRecord(request: RequestHead, trustedProxies: number): Reque
   return {
     id: id !== undefined && REQUEST_ID.test(id) ? id : crypto.randomUUID(),
     method: request.method ?? '-',
-    route: UNMATCHED,
+    route: request.method === undefined ? UNPARSABLE : UNMATCHED,
     traceId: traceparent === undefined ? null : (TRACEPARENT.exec(traceparent)?.[1] ?? null),
     startedAt: performance.now(),
     duration: 0,

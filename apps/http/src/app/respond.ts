@@ -1,11 +1,9 @@
 import type { Context } from 'hono';
-import { matchedRoutes } from 'hono/route';
-import type { Env, Middleware } from './env.ts';
+import type { Env } from './env.ts';
 import { errorReply, type HeaderFields, type Reply } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { preflightOrigin } from './incoming-request.ts';
 import { rejectedOrigin } from './messages.ts';
-import { UNMATCHED } from './record.ts';
 
 /**
  * Header fields of every response, besides the id of its request (OWASP REST Security Cheat Sheet): no content sniffing, no
@@ -22,11 +20,12 @@ interface Begun extends Pick<Exchange, 'record'> {
   readonly fields: HeaderFields;
 }
 
-type Body = string | Uint8Array<ArrayBuffer> | null;
+/** null: none. */
+export type Body = string | Uint8Array<ArrayBuffer> | null;
 
 /** Makes the response of a handler or middleware. Nothing else makes one. */
-export function respond(c: Context<Env>, reply: Reply<Body>): Response {
-  return responseOf(complete(c.get('exchange'), routeOf(c), reply));
+export function respond(exchange: Exchange, reply: Reply<Body>): Response {
+  return responseOf(complete(exchange, reply));
 }
 
 /** Makes the response to a request that ended in an error, for `app.onError`. */
@@ -36,34 +35,21 @@ export function respondToError(error: unknown, c: Context<Env>): Response {
   const exchange = c.get('exchange');
   const origin = preflightOrigin(exchange.request);
   if (origin !== undefined) exchange.record.details = rejectedOrigin(origin);
-  return responseOf(completeError(exchange, routeOf(c), error));
+  return responseOf(completeError(exchange, error));
 }
 
-/** Adds header fields to each response of the routes behind it, errors included. */
-export const addFields =
-  (fields: HeaderFields): Middleware =>
-  (c, next) => {
-    Object.assign(c.get('exchange').fields, fields);
-    return next();
-  };
-
 /** Completes the record of a request by its response, and the response by the header fields of every response. */
-function complete<B extends Body>(
-  { record, fields }: Begun,
-  route: string,
-  { status, headers, body }: Reply<B>,
-): Reply<B> {
-  record.route = route;
+function complete<B extends Body>({ record, fields }: Begun, { status, headers, body }: Reply<B>): Reply<B> {
   record.status = status;
   record.bytes = body === null ? 0 : Buffer.byteLength(body);
   return { status, headers: { ...FIELDS, 'x-request-id': record.id, ...fields, ...headers }, body };
 }
 
 /** Completes the record of a request and its response by an error. */
-export function completeError(exchange: Begun, route: string, error: unknown): Reply {
+export function completeError(exchange: Begun, error: unknown): Reply {
   // In a record, undefined means that there was none.
   exchange.record.error = error === undefined ? new Error('undefined was thrown') : error;
-  return complete(exchange, route, errorReply(error));
+  return complete(exchange, errorReply(error));
 }
 
 /**
@@ -73,10 +59,4 @@ export function completeError(exchange: Begun, route: string, error: unknown): R
 export function responseOf({ status, headers, body }: Reply<Body>): Response {
   // An empty text would get a Content-Type.
   return new Response(body === '' ? null : body, { status, headers });
-}
-
-/** The route whose handler responds, or would if middleware let the request through. */
-function routeOf(c: Context<Env>): string {
-  for (const { method, path } of matchedRoutes(c).slice(c.req.routeIndex)) if (method !== 'ALL') return path;
-  return UNMATCHED;
 }

@@ -14,7 +14,6 @@ import {
   parameter,
   ref,
 } from '../openapi/responses.ts';
-import { respond } from '../respond.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 
 const { maxLength: MAX_LENGTH, pattern: PATTERN } = LIMITS.idempotencyKey;
@@ -35,8 +34,7 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
   return {
     method: 'post',
     path: '/pets',
-    async handle(c) {
-      const exchange = c.get('exchange');
+    async handle(_, exchange) {
       const { request } = exchange;
       requireJson(request);
       const newPet = parseJson(await readBody(exchange)) as NewPet;
@@ -48,7 +46,7 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
       });
       const location = `${basePath}/pets/${pet.id}`;
       const headers = created ? { location } : { location, 'idempotent-replayed': 'true' };
-      return respond(c, { status: 201, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(toJson(pet)) });
+      return { status: 201, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(toJson(pet)) };
     },
     description: {
       operationId: 'createPet',

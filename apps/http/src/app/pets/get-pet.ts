@@ -4,7 +4,6 @@ import { HttpError, JSON_TYPE } from '../errors.ts';
 import { toJson } from '../json.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, errorContent, jsonContent, parameter } from '../openapi/responses.ts';
-import { respond } from '../respond.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 
 /** When getPet was deprecated, in milliseconds since the epoch. */
@@ -36,13 +35,13 @@ export function getPet({ catalogue, clock, basePath }: OperationDependencies): O
         description: 'The replacement of the operation (RFC 5829).',
       },
     },
-    async handle(c) {
+    async handle({ req }) {
       if (clock() >= REMOVED_AT) throw new HttpError('endpoint_removed', removed);
-      const text = c.req.param('petId') ?? '';
+      const text = req.param('petId') ?? '';
       if (!DECIMAL.test(text) || BigInt(text) > LIMITS.id.max)
         throw new HttpError('pet_not_found', CLIENT_MESSAGES.noPet(quote(text)));
       const pet = await catalogue.getPet(BigInt(text));
-      return respond(c, { status: 200, headers: JSON_TYPE, body: JSON.stringify(toJson(pet)) });
+      return { status: 200, headers: JSON_TYPE, body: JSON.stringify(toJson(pet)) };
     },
     description: {
       operationId: 'getPet',

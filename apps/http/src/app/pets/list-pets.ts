@@ -3,7 +3,6 @@ import { invalidRequest, JSON_TYPE } from '../errors.ts';
 import { toJson } from '../json.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, jsonContent, optionalHeader, parameter, ref } from '../openapi/responses.ts';
-import { respond } from '../respond.ts';
 import { CURSOR_PATTERN, cursorAfter, readCursor } from './cursor.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 
@@ -36,15 +35,15 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
   return {
     method: 'get',
     path: '/pets',
-    async handle(c) {
-      const parameters = c.req.queries();
+    async handle({ req }) {
+      const parameters = req.queries();
       const query = readQuery(parameters);
       const { pets, next } = await catalogue.listPets(query).catch((error) => {
         throw inParameters(error, parameters);
       });
       // A page that is not the last is full.
       const headers = next === null ? JSON_TYPE : { ...JSON_TYPE, link: linkToNext(pets.length, query, next) };
-      return respond(c, { status: 200, headers, body: JSON.stringify(pets.map(toJson)) });
+      return { status: 200, headers, body: JSON.stringify(pets.map(toJson)) };
     },
     description: {
       operationId: 'listPets',

@@ -1,7 +1,6 @@
 import type { Catalogue, Clock } from '@animal-store/domain';
-import type { Handler } from 'hono';
-import type { Env } from '../env.ts';
 import type { DescribedOperation } from '../openapi/responses.ts';
+import type { Handle } from '../route.ts';
 
 /** One operation of the interface: its route, its description and its handler. */
 export interface Operation extends DescribedOperation {
@@ -10,7 +9,7 @@ export interface Operation extends DescribedOperation {
    *
    * @throws HttpError, DomainError
    */
-  readonly handle: Handler<Env>;
+  readonly handle: Handle;
 }
 
 export interface OperationDependencies {
