@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { atOnce, patiently, recovered } from './calls.ts';
 import { type Failure, failureOfPlan, plansOf, SEED, SEQUENCES } from './model/steps.ts';
-import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
+import { added, apiKey } from './samples.ts';
 import { opened, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
 
 /** After so many calls no shorter sequence is looked for. */
@@ -76,19 +76,6 @@ export function crowdsContract<Place>(adapter: StorageUnderTest<Place>): void {
     };
     await atOnce(5, createMany).finally(() => Promise.allSettled(inFlight));
     await Promise.all(inFlight);
-  });
-
-  test('creates one pet for many calls at once with one key, and returns null to those with another pet', async ({
-    pets,
-  }) => {
-    const creations = await atOnce(50, (index) => {
-      const newPet = index % 2 === 0 ? rex() : rex({ name: 'Max' });
-      return pets.add(newPet, idempotencyOf(newPet, 'k1'));
-    });
-    const [stored, ...others] = await everyPage(pets);
-    expect(others).toEqual([]);
-    expect(creations.flatMap((creation) => creation?.pet ?? [])).toEqual(Array(25).fill(stored));
-    expect(creations.filter((creation) => creation?.created)).toHaveLength(1);
   });
 
   test('shows an API key that another storage has added or revoked at once, beside creations', async ({ both }) => {

@@ -165,12 +165,6 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
         await record(...given);
       }),
     ),
-  },
-
-  'shows a pet to every read that begins after its acknowledgement, although others are in flight': {
-    'A list joins one that began before it': ofPets('list', (list) => joined(list, 2)),
-  },
-  'creates one pet for many calls at once with one key, and returns null to those with another pet': {
     'An idempotency key is looked up, then stored in a second step': ofPets('add', (add) => {
       const earlier = new Map<string, Creation>();
       return async (pet, key) => {
@@ -180,6 +174,10 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
         return creation;
       };
     }),
+  },
+
+  'shows a pet to every read that begins after its acknowledgement, although others are in flight': {
+    'A list joins one that began before it': ofPets('list', (list) => joined(list, 2)),
   },
   'shows an API key that another storage has added or revoked at once, beside creations': {
     'Searches go to a replica that lags beside ten creations': both(
