@@ -1,7 +1,6 @@
-import { fromSources, run } from '@animal-store/test-kit/programs';
 import { IMAGE } from '@animal-store/test-servers/postgres/server';
 import { expect, inject, test } from 'vitest';
-import { addressOf, docker, documented, startContainer } from './programs.ts';
+import { addressOf, cli, docker, documented, startContainer } from './programs.ts';
 
 /** Starts a server for the running test, and returns ways to run commands beside it. */
 async function startServer() {
@@ -15,17 +14,15 @@ async function startServer() {
   /** Runs a line in that shell as a role of the server. */
   const as = (role: string, line: string) => asPostgres(`export PGHOST=127.0.0.1 PGUSER=${role}; cd; ${line}`);
   /** Runs the command line as a role. */
-  const cli = (role: string, command: string) => {
-    const env = { STORAGE: 'postgres', POSTGRES_URL: `postgres://${role}:secret@${address}/animals` };
-    return run(process.execPath, [...fromSources('cli'), ...command.split(' ')], { env });
-  };
-  return { asPostgres, as, cli };
+  const cliAs = (role: string, command: string) =>
+    cli({ STORAGE: 'postgres', POSTGRES_URL: `postgres://${role}:secret@${address}/animals` }, command);
+  return { asPostgres, as, cliAs };
 }
 
 test.skipIf(inject('missing').includes('image'))(
   'the commands of the manual create a database, grant a role its rights, and dump and restore every pet',
   async () => {
-    const { asPostgres, as, cli } = await startServer();
+    const { asPostgres, as, cliAs } = await startServer();
     const role = (name: string) => asPostgres(`psql --command "CREATE ROLE ${name} LOGIN PASSWORD 'secret'"`);
     const insert = (pet: string) =>
       as('animal_store', `psql --dbname animals --command "INSERT INTO pets (name, category_id) VALUES ('${pet}', 1)"`);
@@ -33,11 +30,11 @@ test.skipIf(inject('missing').includes('image'))(
     await role('animals');
     const createdb = documented('storage-postgres.md', /createdb --owner animals.*/);
     await asPostgres(createdb);
-    await cli('animals', 'keys issue --holder zoo');
+    await cliAs('animals', 'keys issue --holder zoo');
     await role('animal_store');
     const grants = documented('storage-postgres.md', /GRANT USAGE ON SCHEMA[^`]*/);
     await as('animals', `psql --dbname animals --set ON_ERROR_STOP=1 --command '${grants}'`);
-    await cli('animal_store', 'keys issue --holder zoo');
+    await cliAs('animal_store', 'keys issue --holder zoo');
     await insert('Rex');
 
     await asPostgres('cd; pg_dump --format custom --file animals.dump animals');
@@ -46,7 +43,7 @@ test.skipIf(inject('missing').includes('image'))(
     const restore = documented('storage-postgres.md', /pg_restore [^`]*/);
     await as('animals', restore);
     await insert('Max');
-    const pets = await cli('animal_store', 'pets list --all');
+    const pets = await cliAs('animal_store', 'pets list --all');
     expect(pets.trim().split('\n')).toEqual([
       '{"id":1,"name":"Rex","categoryId":1}',
       expect.stringMatching(/^\{"id":10000\d\d,"name":"Max"/),

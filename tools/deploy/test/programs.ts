@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ROOT, run } from '@animal-store/test-kit/programs';
+import { fromSources, ROOT, run } from '@animal-store/test-kit/programs';
 import { callsTo, startService } from '@animal-store/test-kit/service';
 import { OWNER, PROCESS, whyNoContainers } from '@animal-store/test-servers/containers';
 import { IMAGE as MONGODB_IMAGE } from '@animal-store/test-servers/mongodb/server';
@@ -20,6 +20,17 @@ const DOCKERFILE = 'tools/deploy/image/Dockerfile';
 
 /** Runs a command of the engine's client, as `run` does. */
 export const docker = async (...words: readonly string[]): Promise<string> => (await run('docker', words)).trim();
+
+/** Runs the command line; again if a busy server took longer than a call may. */
+export async function cli(env: NodeJS.ProcessEnv, command: string): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run(process.execPath, [...fromSources('cli'), ...command.split(' ')], { env });
+    } catch (error) {
+      if (attempt === 10 || !/ is unavailable: /.test((error as { stderr: string }).stderr)) throw error;
+    }
+  }
+}
 
 /** Starts a container, which is removed when the running test ends, and returns its id. */
 export async function startContainer(...args: readonly string[]): Promise<string> {
