@@ -19,6 +19,8 @@ const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole ra
 
 **Keys.** An API key is valid until it expires or an operator revokes it; after that new requests are rejected within 5 seconds.
 
+**Request ids.** The \`X-Request-Id\` of a response is that of its request if this has one of up to 128 letters, digits and \`_.:/+=@-\`, else a new one.
+
 HEAD works wherever GET does. Orders, categories, status transitions and events are not part of this interface.`;
 
 /**

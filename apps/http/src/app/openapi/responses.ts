@@ -83,10 +83,7 @@ export const EXAMPLE_NEW_PET = { name: 'Rex', categoryId: 42, status: 'available
 export const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET } as const;
 
 export const HEADERS: Objects = {
-  RequestId: header(
-    'Names the request in the log: the X-Request-Id of the request if it is well-formed, else a new one.',
-    '6f1c7f6e-4f0b-4f0e-9a52-0d6c2b9f1f5e',
-  ),
+  RequestId: header('Names the request in the log.', '6f1c7f6e-4f0b-4f0e-9a52-0d6c2b9f1f5e'),
   RetryAfter: header('After how many seconds to retry.', undefined, { type: 'integer' }),
   RateLimit: optionalHeader(
     "The rest of the holder's quota, and the seconds until it is whole again (draft-ietf-httpapi-ratelimit-headers).",
