@@ -1,5 +1,5 @@
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { createCatalogue, DomainError, type NewPet } from '@animal-store/domain';
+import { createCatalogue, DomainError, type NewPet, type PetQuery } from '@animal-store/domain';
 import type { PetRepository } from '@animal-store/domain/ports';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
@@ -76,7 +76,8 @@ describe('createMcpServer', () => {
     });
     expect(await call('list_pets', { limit: 1 })).toEqual({ pets: [{ id: '1', ...rex }], next: '1' });
     expect(await call('list_pets', { after: '1' })).toEqual({ pets: [max] });
-    expect(await call('list_pets', { after: '0', status: 'available' })).toEqual({ pets: [{ id: '1', ...rex }] });
+    const selection = { after: '0', status: 'available' } satisfies Record<Exclude<keyof PetQuery, 'limit'>, string>;
+    expect(await call('list_pets', selection)).toEqual({ pets: [{ id: '1', ...rex }] });
   });
 
   test('returns stored pets that a creation would reject today', async () => {

@@ -1,3 +1,4 @@
+import type { PetQuery } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { type App, test } from '../../../test/service.ts';
@@ -64,6 +65,14 @@ describe('listPets', () => {
     ...['?%6Cimit=%35', '?status=s%6Fld'],
   ])('accepts %s', async (query, { app: { call } }) => {
     expect((await call('GET', `/v1/pets${query}`)).status).toBe(200);
+  });
+
+  const filters = { status: 'sold' } satisfies Record<Exclude<keyof PetQuery, 'limit' | 'after'>, unknown>;
+
+  test.for(Object.entries(filters))('selects pets by their %s', async ([name, value], { app }) => {
+    const { json } = await app.add({ name: 'Rex', categoryId: 1, [name]: value });
+    await app.add({ name: 'Bo', categoryId: 2 });
+    expect((await list(app, `/v1/pets?${name}=${value}`)).pets).toEqual([json]);
   });
 
   test('yields the matching pets in order along the links, for any pets, limit and filter', async ({ app }) => {
