@@ -1,15 +1,8 @@
 import type { Limits } from '@animal-store/adapter-kit';
 import type { ApiKey, Pet, PetStatus } from '@animal-store/domain';
 import type { StoredPet } from '@animal-store/domain/ports';
-import {
-  BSON,
-  type ClientSession,
-  type Db,
-  type Document,
-  MongoNetworkError,
-  MongoServerError,
-  type UUID,
-} from 'mongodb';
+import { BSON, type ClientSession, type Db, type Document, type UUID } from 'mongodb';
+import { mayBeRepeated } from './failures.ts';
 import { requireTime } from './limits.ts';
 
 /**
@@ -66,12 +59,12 @@ export async function readDocuments(
   });
 }
 
-/** Reads again if the server fails, or the connection. The driver does not repeat a `command`. */
+/** Reads again if that may help. The driver does not repeat a `command`. */
 export async function repeated<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (failure) {
-    if (!(failure instanceof MongoNetworkError || failure instanceof MongoServerError)) throw failure;
+    if (!mayBeRepeated(failure)) throw failure;
     return read();
   }
 }

@@ -3,6 +3,7 @@ import {
   MongoBulkWriteError,
   MongoError,
   MongoMissingDependencyError,
+  MongoNetworkError,
   MongoServerError,
   MongoServerSelectionError,
 } from 'mongodb';
@@ -95,6 +96,10 @@ export const isLost = (failure: unknown): boolean => FAILURES[kindOf(failure)].c
 /** Whether the server rejected the user, or an action of the user. */
 export const isDenied = (failure: unknown): boolean =>
   failure instanceof MongoServerError && kindOf(failure) === 'access denied';
+
+/** Whether a read may succeed if it is sent again: the server failed, or the connection. */
+export const mayBeRepeated = (failure: unknown): boolean =>
+  failure instanceof MongoNetworkError || failure instanceof MongoServerError;
 
 /** Whether another process has created a collection first. */
 export const isExisting = (failure: unknown): boolean => kindOf(failure) === 'an existing collection';
