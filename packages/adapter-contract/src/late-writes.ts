@@ -3,7 +3,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { CALLERS, RECOVERY_LIMIT } from './limits.ts';
-import { atNewPlace, CHANGED, callOf, expectKept, IN_FLIGHT, KNOWN, switchOf, writesOf } from './model/interrupted.ts';
+import {
+  atNewPlace,
+  CHANGED,
+  callOf,
+  expectKept,
+  IN_FLIGHT,
+  KNOWN,
+  readsOf,
+  switchOf,
+  writesOf,
+} from './model/interrupted.ts';
 import type { Actor, Sequence } from './model/sequence.ts';
 import type { Interruption, StorageUnderTest } from './storage-under-test.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
@@ -63,6 +73,8 @@ export async function betweenResponses(sequence: Sequence, proxy: TcpProxy, dela
  */
 export async function lateRequests(sequence: Sequence, proxy: TcpProxy, isReset: boolean): Promise<void> {
   const one = sequence.actorAt(0);
+  // At once, so that a pool has several open connections.
+  await sequence.run(readsOf(sequence, one));
   await sequence.disturbed(async () => {
     proxy.holdRequests();
     sequence.log.push('requests on the open connections wait');
