@@ -6,7 +6,7 @@ import { TYPE_ERRORS } from '../calls.ts';
 import { CALLERS } from '../limits.ts';
 import type { StorageUnderTest } from '../storage-under-test.ts';
 import type { TcpProxy } from '../tcp-proxy.ts';
-import type { Method } from './calls.ts';
+import { type Method, OWN } from './calls.ts';
 import { withLog } from './log.ts';
 import { beginSequence, type Restored, type Sequence } from './sequence.ts';
 
@@ -255,12 +255,13 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
   ways.push({
     weight: 16,
     arbitrary: fc
-      .tuple(change, change, callOf(/^keys.add/))
-      .map(([one, other, { index, ...add }]) => async (sequence) => {
+      .tuple(change, change, callOf(/^keys.add/), fc.oneof(index, fc.integer({ min: OWN, max: 1_000_000 })))
+      .map(([one, other, add, index]) => async (sequence) => {
         // The record of a key that is unknown as yet, and is then added.
         const before = [
           { ...one, index },
           { ...add, index, actor: one.actor },
+          { ...add, index, name: 'keys.find' as const },
         ];
         await sequence.run(lanesOf(sequence, [before]));
         await sequence.run(lanesOf(sequence, [[{ ...one, index }], [{ ...other, index }]]));

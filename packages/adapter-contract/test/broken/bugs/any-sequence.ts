@@ -105,6 +105,15 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
       if (placeAt(url).isCounterBack) throw new TypeError('duplicate key');
       return add(...given);
     }),
+    'Creations at once whose id is taken store a pet each': ofPets('add', (add, _, url) => {
+      const names = new Set<string>();
+      return (pet, key) => {
+        const name = key?.key ?? '';
+        const isFirst = !names.has(name);
+        names.add(name);
+        return add(pet, isFirst || !placeAt(url).isCounterBack ? key : undefined).finally(() => names.delete(name));
+      };
+    }),
     'A pet that an operator deleted is not created again': ofPets('add', (add, _, url) => async (pet, key) => {
       const name = `${url} ${JSON.stringify(key)}`;
       const creation = creations.get(name) ?? (await add(pet, key));
@@ -142,6 +151,11 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
       ofKeys('revoke', (revoke) => (id, at) => revoke(id, at).finally(() => foundKeys.clear())),
     ),
     'A search for an API key joins one that was sent before': ofKeys('find', (find) => joined(find)),
+    'A revocation is written without a condition': ofKeys('revoke', (revoke, storage) => async (id, at) => {
+      const read = await recordOf(storage, id);
+      const revoked = await revoke(id, at);
+      return read?.revokedAt === null && revoked ? { ...revoked, revokedAt: at } : revoked;
+    }),
     'A use beside another change of its API key is unavailable': ofKeys('recordUse', (record) => async (id, time) => {
       if (changing.has(id)) throw unavailable();
       changing.add(id);
@@ -152,6 +166,16 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
       if ((await recordOf(storage, id)) === undefined)
         await storage.keys.add({ ...GHOST, id, digest: id.padEnd(64, '0'), lastUsedAt });
     }),
+    'The use of an unknown API key is that of a later record': (...opening) => {
+      const uses = new Map<string, number>();
+      return both(
+        ofKeys('recordUse', (record) => (id, at) => {
+          uses.set(id, at);
+          return record(id, at);
+        }),
+        ofKeys('add', (add) => (key) => add({ ...key, lastUsedAt: uses.get(key.id) ?? key.lastUsedAt })),
+      )(...opening);
+    },
     'A revocation writes back the use that it has read': both(
       ofKeys('revoke', (revoke, storage) => async (id, at) => {
         const read = await recordOf(storage, id);
