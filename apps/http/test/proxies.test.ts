@@ -335,6 +335,7 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       ['a header section that is too large', requestBytes('GET /v1/pets', `A: ${'a'.repeat(40_000)}\r\n`)],
       ['a target that is too long', requestBytes(`GET /${'a'.repeat(40_000)}`)],
       ['a target that is malformed', requestBytes('GET /a\0b')],
+      ['a malformed escape', requestBytes('GET /%zz')],
       ['a method for tunnels', requestBytes('CONNECT a:1', CLOSE)],
     ])('rejects %s with an Error body', async (_, bytes) => {
       const [head = '', body = ''] = (await (await startBehind(name)).proxied.raw(bytes)).split('\r\n\r\n');
