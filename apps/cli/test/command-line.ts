@@ -11,7 +11,7 @@ const NOW = Date.UTC(2026, 11, 24);
 
 /** What a call says that had too little time. */
 const TOO_LATE =
-  / is unavailable: (?:no response within|the thread was not ready|the storage (?:could not begin|opened))/;
+  / is unavailable: (?:no (?:response|batch) |the (?:thread was not ready|disk takes|storage (?:could not begin|opened)))/;
 
 interface Options {
   readonly isTTY?: boolean;
