@@ -43,7 +43,7 @@ const replaced: Interruption<ProxiedPlace> = {
 describeWithPostgres('on a server', () => {
   const proxied = behindProxy({
     freshPlace: async () => (await asOwner(freshPlace())).url,
-    open: (url) => createPostgresStorage({ url }),
+    open: (url, number) => createPostgresStorage({ url, pool: { max: 5 + number } }),
     inAnotherProcess: (url) => ({
       module: new URL('../src/index.ts', import.meta.url).href,
       name: 'createPostgresStorage',
