@@ -73,7 +73,7 @@ export function openingContract<Place>(adapter: StorageUnderTest<Place>): void {
       const call = failureOf(() => storage.ready());
       await vi.waitUntil(async () => (await proxy.connections()) > 0, { timeout: CLOSE_LIMIT });
       await storage.close();
-      await expect.poll(proxy.connections, { timeout: CLOSE_LIMIT, message: 'open after close' }).toBe(0);
+      await expect.poll(proxy.connections, { timeout: CLOSE_LIMIT, message: 'connections open after close' }).toBe(0);
       await call;
     });
   }

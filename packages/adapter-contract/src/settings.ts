@@ -86,5 +86,7 @@ export async function expectClosed<Place>(
   // The author may have some at the same proxy.
   const before = await connections();
   await work();
-  await expect.poll(connections, { timeout: CLOSE_LIMIT, message: 'open after close' }).toBeLessThanOrEqual(before);
+  await expect
+    .poll(connections, { timeout: CLOSE_LIMIT, message: 'connections open after close' })
+    .toBeLessThanOrEqual(before);
 }

@@ -164,7 +164,7 @@ const NETWORK = { leaves: 'nothing', passes: true } as const;
  * An adapter for a server whose places are URLs with a host and a port, with a TCP proxy before each place. Adds malformed
  * URLs to the misconfigured places, and four interruptions: `silent`, in which the server does not respond, and after which only
  * new connections work; `lost responses`, in which it receives requests; `slow`, in which each response takes 3 seconds; and
- * `cut`, in which connections are reset.
+ * `cut`, in which connections are reset. The functions that get a URL get that of the proxy.
  *
  * @example storageContract('yours', behindProxy({ freshPlace: newDatabase, open: (url) => createYourStorage({ url }) }))
  */
