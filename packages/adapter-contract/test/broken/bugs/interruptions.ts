@@ -66,6 +66,23 @@ export const INTERRUPTION_BUGS: Bugs = {
       message: /Error: cut: that is impossible: /,
       change: ofPets('list', lastKnown),
     },
+    'A storage that was ready is ready for a second': {
+      message: /ready: expected null not to be null/,
+      change({ ready, close }) {
+        let last = -Infinity;
+        const ask = async () => {
+          await ready();
+          last = performance.now();
+        };
+        return {
+          ready: async () => (performance.now() - last < 1_000 ? undefined : ask()),
+          close() {
+            last = -Infinity;
+            return close();
+          },
+        };
+      },
+    },
     'The cause of an outage has the credentials in Base64': showing(
       new Error(`Basic ${Buffer.from(CREDENTIALS).toString('base64')}`),
     ),
