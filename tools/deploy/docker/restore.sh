@@ -7,8 +7,10 @@ db animals-db dropdb --if-exists animals_restored
 trap 'db animals-db dropdb --if-exists animals_restored' EXIT
 db animals-db createdb --encoding UTF8 --template template0 animals_restored
 db --interactive animals-db pg_restore --single-transaction --dbname animals_restored <"$dump"
-# Clients may know ids that were assigned after the dump.
+# Clients may know ids that were assigned after the dump, also after an earlier restore of it.
+last="$(db animals-db psql --tuples-only --no-align --dbname animals \
+  --command "SELECT coalesce(max(last_value), 0) FROM pg_sequences WHERE sequencename = 'pets_id_seq'" || echo 0)"
 db animals-db psql --set ON_ERROR_STOP=1 --dbname animals_restored \
-  --command "SELECT setval('pets_id_seq', nextval('pets_id_seq') + 1000000)" \
+  --command "SELECT setval('pets_id_seq', greatest(nextval('pets_id_seq'), $last) + 1000000)" \
   --command 'SELECT count(*), max(created_at) FROM pets'
 trap - EXIT

@@ -206,7 +206,11 @@ describe.skipIf(inject('missing').includes('image'))('from a clone to production
     // Keys that were revoked after the dump are valid again: no client reaches an instance.
     expect(await paste(restore)).toMatch(/^service haproxy stop$.*(ALTER DATABASE\s+){2}/ms);
     await expect.poll(list).toMatch(/^\[\{"id":1,"name":"Rex",[^{]*\}\]$/);
-    expect(await (await calls.add('Tom', key)).text()).toMatch(/^\{"id":10000\d\d,/);
+    expect(await (await calls.add('Tim', key)).text()).toMatch(/^\{"id":10000\d\d,/);
+    // Clients know the id of Tim.
+    await paste(restore);
+    await expect.poll(list).toMatch(/^\[\{"id":1,"name":"Rex",[^{]*\}\]$/);
+    expect(await (await calls.add('Tom', key)).text()).toMatch(/^\{"id":2000\d{3},/);
 
     const [changePassword = ''] = blocksOf('runbook.md', "The database's password");
     // Everybody on the machine can list the arguments of processes.
