@@ -88,15 +88,14 @@ async function expectDefect(storage: Storage, name: Method, given: readonly unkn
   const { expectKept }: Defects = DEFECTS[name];
   // Reads may share a statement, and fail together. Creations with keys may share one that others have no part in.
   const hasKey = name === 'pets.add' && given.length > 1;
-  const right = (key: number) => callBy(storage, name, hasKey ? [rex(), idempotencyOf(rex(), `k${key}`)] : undefined);
-  const beside = Array.from({ length: isWrite(name) ? 4 : 0 }, (_, index) => right(index));
-  const call = callBy(storage, name, given);
-  beside.push(...beside.map((_, index) => right(beside.length + index)));
-  const failure = await call.then(
+  const right = () => callBy(storage, name, hasKey ? [rex(), idempotencyOf(rex(), apiKey().id)] : undefined);
+  const some = () => Array.from({ length: isWrite(name) ? 4 : 0 }, right);
+  const [before, call, after] = [some(), callBy(storage, name, given), some()];
+  const ended = call.then(
     () => null,
     (error) => error,
   );
-  await Promise.all(beside);
+  const [failure] = await Promise.all([ended, ...before, ...after]);
   const text = `${name} of ${inspect(given, { maxStringLength: 20 })}`;
   expect(DomainError.is(failure), `${text}: ${failure}`).toBe(false);
   if (given.length === 0) expect(failure, text).toBeInstanceOf(TypeError);
