@@ -93,7 +93,7 @@ async function beforeAllCalls<Place>(
     await sequence.disturbed(
       async () => {
         // A storage may remember for a time that it was ready.
-        expect(await ready(one), 'ready').toBeNull();
+        await expect.poll(() => ready(one), { timeout: RECOVERY_LIMIT, message: 'ready' }).toBeNull();
         await begin();
         // Then a new connection is the first to meet it.
         if (breaksConnections) proxy?.pass();
