@@ -6,7 +6,7 @@ import { kindOf, ROLLED_BACK, whenUnlocked } from './failures.ts';
 import { checkPlace, type Place } from './file.ts';
 import { checkSchema, connect, type Database, type Row, type Statement } from './schema.ts';
 
-/** Statements that run until one of them has rows or violates a constraint. What ran before is written, too. */
+/** Statements that run until one of them has rows or fails alone (`writes` in failures.ts). What ran before is written, too. */
 export type Write = readonly Statement[];
 
 /** Writes that are committed together. */
@@ -60,9 +60,9 @@ export function createWriter(place: Place) {
 
   return {
     /**
-     * Commits writes, in their order, in one transaction, unless its deadline is over when it begins. A violated constraint is
-     * the outcome of its write alone, unless the transaction ends with it. After any other error nothing is committed, and it
-     * is the outcome of all.
+     * Commits writes, in their order, in one transaction, unless its deadline is over when it begins. An error that
+     * fails one write is the outcome of that write alone, unless the transaction ends with it. After any other one nothing is
+     * committed, and it is the outcome of all.
      */
     async commit({ writes, deadline }: Transaction): Promise<readonly Outcome[]> {
       if (writes.length === 0) return [];
