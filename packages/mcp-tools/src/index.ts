@@ -14,7 +14,7 @@ export interface McpServerOptions {
   readonly version: string;
   /** Where the pets are stored, for the instructions of the client. Absent: they don't say it. */
   readonly storage?: string;
-  /** Called after each call of a tool: with its error, or null. */
+  /** Called after each call of a tool: with its error, or undefined. */
   readonly onCall: (tool: string, error: unknown) => void;
 }
 
