@@ -8,7 +8,7 @@ const RANGE = { first: 20_000, end: 32_768 };
 /** Free neighbours of the loopback interface, in ascending order. Another program may take one before it is used. */
 export async function freePorts(count: number, { first, end } = RANGE): Promise<number[]> {
   for (;;) {
-    const lowest = randomInt(first, end - count);
+    const lowest = randomInt(first, end - count + 1);
     const ports = Array.from({ length: count }, (_, index) => lowest + index);
     if ((await Promise.all(ports.map(isFree))).every(Boolean)) return ports;
   }
