@@ -13,33 +13,37 @@ import { opened, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-und
 /** After so many calls no shorter sequence is looked for. */
 const MAX_CALLS = 6_000;
 
+/** Leaves out steps, many and then few of them, as long as the rest fails, and before the test's own limit ends it. */
+export async function shortened<Place>(
+  adapter: StorageUnderTest<Place>,
+  failure: Failure,
+  hasOtherProcess: boolean,
+): Promise<Error> {
+  let shortest = failure;
+  let left = MAX_CALLS;
+  const latest = performance.now() + TEST_LIMIT / 3;
+  const isOver = () => left <= 0 || performance.now() >= latest;
+  for (let size = failure.steps.length >> 1, isShorter = false; size > 0; size = isShorter ? size : size >> 1) {
+    isShorter = false;
+    for (let from = shortest.steps.length - size; from >= 0 && !isOver(); from -= size) {
+      const steps = shortest.steps.toSpliced(from, size);
+      const { failure: found, count } = await failureOfPlan(adapter, { steps, hasOtherProcess });
+      left -= count;
+      isShorter ||= found !== null;
+      shortest = found ?? shortest;
+    }
+  }
+  return shortest.error;
+}
+
 /** Any sequence of calls, with what operators and networks do between them and meanwhile. */
 export function modelContract<Place>(adapter: StorageUnderTest<Place>): void {
-  /** Leaves out steps, many and then few of them, as long as the rest fails, and before the test's own limit ends it. */
-  async function shortened(failure: Failure, hasOtherProcess: boolean): Promise<Error> {
-    let shortest = failure;
-    let left = MAX_CALLS;
-    const latest = performance.now() + TEST_LIMIT / 3;
-    const isOver = () => left <= 0 || performance.now() >= latest;
-    for (let size = failure.steps.length >> 1, isShorter = false; size > 0; size = isShorter ? size : size >> 1) {
-      isShorter = false;
-      for (let from = shortest.steps.length - size; from >= 0 && !isOver(); from -= size) {
-        const steps = shortest.steps.toSpliced(from, size);
-        const { failure: found, count } = await failureOfPlan(adapter, { steps, hasOtherProcess });
-        left -= count;
-        isShorter ||= found !== null;
-        shortest = found ?? shortest;
-      }
-    }
-    return shortest.error;
-  }
-
   test('is right in any sequence of calls', async () => {
     const { seed = SEED, numRuns = SEQUENCES, endOnFailure = false } = fc.readConfigureGlobal();
     for (const plan of plansOf(adapter, { seed, numRuns })) {
       const { failure } = await failureOfPlan(adapter, plan);
       if (failure === null) continue;
-      const error = endOnFailure ? failure.error : await shortened(failure, plan.hasOtherProcess);
+      const error = endOnFailure ? failure.error : await shortened(adapter, failure, plan.hasOtherProcess);
       error.message += `\nThe seed ${seed} makes the same sequences. For others: fc.configureGlobal({ seed: ${seed + 1} })`;
       throw error;
     }
