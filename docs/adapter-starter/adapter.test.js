@@ -14,7 +14,7 @@ const proxied = behindProxy({
   open: openShelf,
   inAnotherProcess: (shelf) => ({ module, name: 'openShelf', options: shelf }),
   twin: (shelf) => `${anotherEngine.url}${new URL(shelf).pathname}`,
-  misconfiguredPlaces: (shelf) => [shelf.replace(PASSWORD, 'wrong')],
+  misconfiguredPlaces: (shelf) => [shelf.replace(PASSWORD, `${PASSWORD}-of-another`)],
 });
 
 const responding = (status) => ({

@@ -68,8 +68,8 @@ export interface StorageUnderTest<Place> {
   proxyOf?(place: Place): TcpProxy;
 
   /**
-   * Texts that no error, location or warning may contain, percent-encoded or in Base64 neither: the password in the URL of a
-   * place. It may grow: a proxy of the author's adds the tokens that it sees.
+   * Texts that no error, location or warning may contain, percent-encoded or in Base64 neither: the passwords in the URLs
+   * of places, also of misconfigured ones. It may grow: a proxy of the author's adds the tokens that it sees.
    */
   readonly secrets?: readonly string[];
 }
