@@ -64,8 +64,9 @@ const openDatabase = () => ({ db: { isOpen: true }, run: () => machine.rows.map(
 
 Object.assign(workerThreads, { Worker: FakeThread });
 syncBuiltinESMExports();
-Object.assign(globalThis, { fakeSchema: { openDatabase, checkSchema() {}, connect: openDatabase } });
-const FAKE_SCHEMA = 'data:text/javascript,export const { openDatabase, checkSchema, connect } = globalThis.fakeSchema;';
+const fakeSchema = { CHECK: '', openDatabase, checkSchema() {}, connect: openDatabase };
+Object.assign(globalThis, { fakeSchema });
+const FAKE_SCHEMA = `data:text/javascript,export const { ${Object.keys(fakeSchema)} } = globalThis.fakeSchema;`;
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === './schema.ts' && context.parentURL?.includes('/adapter-sqlite/')
