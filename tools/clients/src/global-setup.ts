@@ -1,4 +1,7 @@
+import { rmSync } from 'node:fs';
 import { checkRequirements, whyFails } from '@animal-store/test-kit/not-run';
+import type { TestProject } from 'vitest/node';
+import { GENERATED } from './workspace.ts';
 
 const requirement = (language: string, command: string) => ({
   tests: `the tests of clients for ${language}`,
@@ -17,4 +20,10 @@ const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES;
 
-export default checkRequirements(LANGUAGES);
+export default async (project: TestProject): Promise<() => void> => {
+  const report = await checkRequirements(LANGUAGES)(project);
+  return () => {
+    rmSync(GENERATED, { recursive: true, force: true, maxRetries: 5 });
+    report();
+  };
+};

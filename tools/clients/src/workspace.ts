@@ -7,8 +7,11 @@ const PACKAGE = join(ROOT, 'tools/clients');
 /** The examples for clients. */
 export const EXAMPLES: string = join(ROOT, 'docs/examples');
 
-/** The virtual environment of Python, which is kept from run to run. */
-const PYTHON = join(PACKAGE, 'node_modules/.cache/python');
+/** What tests generate. It is removed at the end of a run. */
+export const GENERATED: string = join(PACKAGE, 'generated');
+
+/** The virtual environment of Python of this process: others may install packages at the same time. */
+const PYTHON = join(GENERATED, `python-${crypto.randomUUID()}`);
 
 /** Programs of the repository come before those of the system. */
 const PATH = [join(PYTHON, 'bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
@@ -27,9 +30,8 @@ export interface Workspace extends Disposable {
 
 /** Makes a folder with all examples and those of `programs/<language>`, which is removed on disposal. */
 export function createWorkspace(language?: string): Workspace {
-  const parent = join(PACKAGE, 'generated');
-  mkdirSync(parent, { recursive: true });
-  const folder = mkdtempSync(join(parent, 'client-'));
+  mkdirSync(GENERATED, { recursive: true });
+  const folder = mkdtempSync(join(GENERATED, 'client-'));
   cpSync(EXAMPLES, folder, { recursive: true });
   if (language !== undefined) cpSync(join(PACKAGE, 'programs', language), folder, { recursive: true });
   return {
