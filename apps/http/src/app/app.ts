@@ -17,7 +17,7 @@ import { getPet } from './pets/get-pet.ts';
 import { listPets } from './pets/list-pets.ts';
 import { createRateLimit, limitRate } from './rate-limit.ts';
 import { respondToError } from './respond.ts';
-import { type Guard, type Handle, type RouteOptions, serve } from './route.ts';
+import { type Guard, type Route, serve } from './route.ts';
 
 export interface AppOptions {
   readonly catalogue: Catalogue;
@@ -96,6 +96,7 @@ export function createApp({
   const app = new Hono<Env>();
   const operations = OPERATIONS.map((operation) => operation({ catalogue, clock, basePath }));
   const routeOf = (path: string) => basePath + path.replace(/\{(\w+)\}/, ':$1');
+  const add = (method: 'get' | 'post', path: string, route: Route) => app[method](path, serve(path, route));
 
   app.use(recorder.middleware);
   // Scripts of other origins do not need the documentation page, whose responses vary by their coding only.
@@ -108,11 +109,10 @@ export function createApp({
   }
   for (const { method, path, headers = {}, handle } of operations) {
     const fields = Object.entries(headers).map(([name, { value }]) => [name, value]);
-    const options = { guard: admit, fields: Object.fromEntries(fields) };
-    app[method](routeOf(path), serve(routeOf(path), handle, options));
+    add(method, routeOf(path), { handle, guard: admit, fields: Object.fromEntries(fields) });
   }
-  app.post('/mcp', serve('/mcp', mcp({ catalogue, corsOrigins, version }), { guard: admit }));
-  // Behind the routes: here come requests that no operation serves.
+  add('post', '/mcp', { handle: mcp({ catalogue, corsOrigins, version }), guard: admit });
+  // Behind the routes that it is about: a request that one of them serves does not come here.
   for (const path of [`${basePath}/*`, '/mcp']) {
     app.use(path, async (c, next) => {
       await admit(c.get('exchange'));
@@ -120,27 +120,29 @@ export function createApp({
     });
   }
 
-  const get = (path: string, handle: Handle, options?: RouteOptions) => app.get(path, serve(path, handle, options));
-  get('/livez', () => json('{"status":"live"}'));
-  for (const path of ['/readyz', '/healthz']) {
-    get(path, async () => {
+  add('get', '/livez', { handle: () => json('{"status":"live"}') });
+  const ready: Route = {
+    async handle() {
       await checkReadiness();
       return json('{"status":"ready"}');
-    });
-  }
+    },
+  };
+  for (const path of ['/readyz', '/healthz']) add('get', path, ready);
   if (metrics !== undefined) {
     const headers = { 'content-type': metrics.contentType };
-    get('/metrics', async () => ({ status: 200, headers, body: await metrics.read() }));
+    add('get', '/metrics', { handle: async () => ({ status: 200, headers, body: await metrics.read() }) });
   }
 
   let document: string | undefined;
-  get('/openapi.json', async () => {
-    // Loaded on use: TypeBox takes a third of the time of a start.
-    const { openApiDocument } = await import('./openapi/document.ts');
-    document ??= openApiDocument(operations, basePath);
-    return json(document);
+  add('get', '/openapi.json', {
+    async handle() {
+      // Loaded on use: TypeBox takes a third of the time of a start.
+      const { openApiDocument } = await import('./openapi/document.ts');
+      document ??= openApiDocument(operations, basePath);
+      return json(document);
+    },
   });
-  for (const [path, [handle, options]] of Object.entries(docs())) get(path, handle, options);
+  for (const [path, route] of Object.entries(docs())) add('get', path, route);
 
   // Behind the routes: a request that is served does not come here.
   app.use(

@@ -38,7 +38,7 @@ export function requireKey(authenticate: Authenticate): Guard {
  *
  * @throws TypeError if no key was required
  */
-export function holderOf({ record: { key } }: Exchange): string {
+export function keyHolder({ record: { key } }: Exchange): string {
   if (key === null) throw new TypeError('requireKey must come before what needs a holder');
   return key.holder;
 }

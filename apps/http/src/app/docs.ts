@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { HeaderFields } from './errors.ts';
-import type { Handle, RouteOptions } from './route.ts';
+import type { Handle, Route } from './route.ts';
 
 /** The files of the page by their paths, and the types of their contents. They are found on use: a bundle does not have them. */
 const FILES = {
@@ -48,12 +48,9 @@ const matches = (ifNoneMatch: string, etag: string) => ifNoneMatch === '*' || if
  * The routes of the documentation page: Swagger UI over `openapi.json`. Nothing is loaded from elsewhere. Links are relative, so
  * that a proxy can put the page under a prefix.
  */
-export function docs(): Readonly<Record<string, readonly [Handle, RouteOptions?]>> {
-  const redirect = (location: string) => () => ({ status: 302, headers: { location }, body: null });
-  const routes: Record<string, readonly [Handle, RouteOptions?]> = {
-    '/': [redirect('docs')],
-    '/docs/': [redirect('../docs')],
-  };
+export function docs(): Readonly<Record<string, Route>> {
+  const redirect = (location: string) => ({ handle: () => ({ status: 302, headers: { location }, body: null }) });
+  const routes: Record<string, Route> = { '/': redirect('docs'), '/docs/': redirect('../docs') };
   for (const [path, [find, type]] of Object.entries(FILES)) {
     let loading: ReturnType<typeof load> | undefined;
     const handle: Handle = async (c) => {
@@ -70,7 +67,7 @@ export function docs(): Readonly<Record<string, readonly [Handle, RouteOptions?]
       }
       return { status: 200, headers: { ...validators, ...content }, body };
     };
-    routes[path] = [handle, { fields: FIELDS }];
+    routes[path] = { handle, fields: FIELDS };
   }
   return routes;
 }

@@ -1,5 +1,5 @@
 import type { Catalogue } from '@animal-store/domain';
-import { holderOf } from './auth.ts';
+import { keyHolder } from './auth.ts';
 import { HttpError } from './errors.ts';
 import { requireJson } from './json.ts';
 import { readBody } from './load-shedding.ts';
@@ -37,7 +37,7 @@ export function mcp({ catalogue, corsOrigins, version }: McpOptions): Handle {
     };
     // Loaded on use: the SDK takes as long as the rest of a start.
     const { serveHttp } = await import('@animal-store/mcp-tools/http');
-    const holder = holderOf(exchange);
+    const holder = keyHolder(exchange);
     return serveHttp({ catalogue, holder, version, onCall }, c.req.raw, body);
   };
 }

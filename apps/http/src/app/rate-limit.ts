@@ -1,4 +1,4 @@
-import { holderOf } from './auth.ts';
+import { keyHolder } from './auth.ts';
 import { type HeaderFields, HttpError } from './errors.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 import type { Guard } from './route.ts';
@@ -54,7 +54,7 @@ export function createRateLimit(limit: number, clock = () => performance.now()):
 /** Rejects requests of holders that have used up their quota. */
 export function limitRate(count: RateLimit): Guard {
   return (exchange) => {
-    const { headers, rejection } = count(holderOf(exchange));
+    const { headers, rejection } = count(keyHolder(exchange));
     Object.assign(exchange.fields, headers);
     if (rejection !== null) throw rejection;
   };

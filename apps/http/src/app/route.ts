@@ -14,13 +14,15 @@ export type Guard = (exchange: Exchange) => void | Promise<void>;
  */
 export type Handle = (c: Context<Env>, exchange: Exchange) => Reply<Body> | Promise<Reply<Body>>;
 
-export interface RouteOptions {
+/** What a route does. */
+export interface Route {
+  readonly handle: Handle;
   /**
    * What a request must pass before it is handled.
    *
    * @default any request passes
    */
-  readonly guard?: Guard | undefined;
+  readonly guard?: Guard;
   /**
    * Header fields of each response of the route, errors included.
    *
@@ -33,12 +35,12 @@ export interface RouteOptions {
  * The one handler of a route. Hono makes a promise and a closure for each middleware: one more takes about 2 % of the CPU of a
  * request, so guards are functions.
  *
- * @param route The path in records.
+ * @param path The route in records.
  */
-export function serve(route: string, handle: Handle, { guard, fields = {} }: RouteOptions = {}): Handler<Env> {
+export function serve(path: string, { handle, guard, fields = {} }: Route): Handler<Env> {
   return async (c) => {
     const exchange = c.get('exchange');
-    exchange.record.route = route;
+    exchange.record.route = path;
     Object.assign(exchange.fields, fields);
     await guard?.(exchange);
     return respond(exchange, await handle(c, exchange));

@@ -1,5 +1,5 @@
 import { DomainError, LIMITS, type NewPet } from '@animal-store/domain';
-import { holderOf } from '../auth.ts';
+import { keyHolder } from '../auth.ts';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
 import { parseJson, requireJson, toJson } from '../json.ts';
 import { readBody } from '../load-shedding.ts';
@@ -39,7 +39,7 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
       requireJson(request);
       const newPet = parseJson(await readBody(exchange)) as NewPet;
       const key = request.header('idempotency-key');
-      const holder = holderOf(exchange);
+      const holder = keyHolder(exchange);
       const idempotencyKey = key === undefined ? undefined : { holder, key };
       const { pet, created } = await catalogue.createPet(newPet, idempotencyKey).catch((error) => {
         throw inFields(error, key);
