@@ -55,7 +55,7 @@ const interruptions: Interruptions<string> = {
   },
   'a later format': {
     leaves: 'open storages',
-    begin: execute('PRAGMA user_version = 1000'),
+    begin: execute(`PRAGMA user_version = ${FORMAT + 1}`),
     end: execute(`PRAGMA user_version = ${FORMAT}`),
   },
   'a database that is moved': movedAway,
