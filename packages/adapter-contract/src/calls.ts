@@ -165,7 +165,7 @@ const RIGHT = {
 
 export const METHODS = Object.keys(RIGHT) as readonly Method[];
 
-/** Those that throw a TypeError if their argument is missing. */
+/** The methods that throw a TypeError if their argument is missing. */
 export const TYPE_ERRORS = ['pets.add', 'pets.list', 'keys.add', 'keys.list'] as const satisfies readonly Method[];
 
 export const isWrite = (name: string) => /^(pets.add|keys.(add|recordUse|revoke))/.test(name);

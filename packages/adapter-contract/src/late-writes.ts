@@ -142,7 +142,7 @@ export async function expectNoLateWrites<Place>(
       expect(failure, `a creation after the end of "${name}"`).toBeNull();
       await last;
     }, passes);
-    // Those that wait in a queue are stored before it.
+    // Creations that wait in a queue are stored before this one.
     await sequence.run([[callOf(sequence, one, 'pets.add', 4)]]);
     await expectKept(sequence, one);
   });

@@ -57,7 +57,7 @@ export function selected<P extends NewPet>(pets: readonly P[], given: PetFilters
   return pets.filter(isSelected);
 }
 
-/** Those that select {@link FULL_PET}, and not `rex()`. */
+/** The selections that have {@link FULL_PET}, and not `rex()`. */
 export const FULL_SELECTIONS = SELECTIONS.filter((each) => selected([rex(), FULL_PET], each)[0] === FULL_PET);
 
 /** When a pet was created that is restored. */

@@ -145,7 +145,7 @@ export interface Operator<Place> {
   setCounterBack?(place: Place): void | Promise<void>;
 
   /**
-   * Removes what a place would remove by itself in ten years: each record that has a time to live, whoever has set it.
+   * Removes what a place would remove by itself in ten years: each record that has a time to live.
    *
    * @default nothing expires
    */

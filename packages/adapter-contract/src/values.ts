@@ -34,7 +34,7 @@ const HOLDER_BEGIN = 'z'.repeat(LIMITS.holder.maxLength - 1);
 const LONGEST_KEY = '"'.repeat(LIMITS.idempotencyKey.maxLength - 1);
 const LONGEST_HOLDER = '\u0001'.repeat(LIMITS.holder.maxLength);
 
-/** Texts that have the same hash: that of Java, and CRC-32. So have those that begin and end with the same others. */
+/** Texts with the same hash, in Java and by CRC-32. It stays the same if equal texts are put before and behind them. */
 const COLLIDING = [
   ['Aa', 'BB'],
   ['plumless', 'buckeroo'],

@@ -57,7 +57,8 @@ export async function startSession(client: pg.ClientBase): Promise<Session> {
 const SHORTEST = 100;
 
 /**
- * Gives the statements of a session what their call has left: the server ends those that wait for a lock before it does.
+ * Gives the statements of a session what their call has left: the server ends a statement that waits for a lock before its call
+ * ends.
  *
  * @throws DomainError `storage_unavailable` if that is too short.
  */
