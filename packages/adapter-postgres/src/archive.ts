@@ -6,6 +6,11 @@ import type { Database } from './open.ts';
 import { COLUMNS, MEMBER_TYPES, MEMBERS, PET, type PetRow, petOf, UNLESS_REPEATED } from './pets.ts';
 import { IN_TIME, jsonOf, type Statement, statement, writeGiven } from './statements.ts';
 
+/** Raises the counter of ids to one that it counts: an administrator may let it count in steps, for several servers. */
+const raisedTo = (id: string) => `SELECT setval('pets_id_seq', greatest(${id}, least(seqmax,
+    last_value + seqincrement * ceil(greatest(0, ${id} - last_value)::numeric / seqincrement)))::bigint)
+  FROM pets_id_seq, pg_sequence WHERE seqrelid = 'pets_id_seq'::regclass`;
+
 export const ARCHIVE_STATEMENTS = {
   read: statement(`SELECT to_json(ARRAY(
     SELECT json_build_array(${PET}, ${fromTime('created_at')}, CASE WHEN ${NEW_ROW.key.column} IS NOT NULL THEN
@@ -14,7 +19,7 @@ export const ARCHIVE_STATEMENTS = {
     FROM pets WHERE id > $1 ORDER BY id LIMIT $2))`),
   // A sequence has a first value before it has assigned one.
   lastId: statement('SELECT (CASE WHEN is_called THEN last_value ELSE 0 END)::text FROM pets_id_seq'),
-  skipIds: statement(`SELECT setval('pets_id_seq', greatest($2, last_value)) FROM pets_id_seq WHERE ${IN_TIME}`),
+  skipIds: statement(`${raisedTo('$2::bigint')} AND ${IN_TIME}`),
   restore: statement(`WITH restored AS (
       INSERT INTO pets (id, ${COLUMNS}, created_at) OVERRIDING SYSTEM VALUE
       SELECT id, ${MEMBERS}, ${toTime('"createdAt"')}
@@ -22,7 +27,7 @@ export const ARCHIVE_STATEMENTS = {
       WHERE NOT EXISTS (SELECT FROM pets WHERE pets.id = given.id)
       ORDER BY number ${UNLESS_REPEATED}
     )
-    SELECT setval('pets_id_seq', greatest($3, last_value)) FROM pets_id_seq`),
+    ${raisedTo('$3::bigint')}`),
 } as const satisfies Record<string, Statement>;
 
 type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];

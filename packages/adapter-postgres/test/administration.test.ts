@@ -255,22 +255,35 @@ describeWithPostgres('stored rows', () => {
     }
   });
 
-  test('keep their ids if they were inserted by hand, and new pets get other ones', async () => {
-    const { url, pets } = await freshStorage();
-    await expect(sql("INSERT INTO pets (id, name, category_id) VALUES (2, 'Max', 1)", url)).rejects.toThrow(
-      'cannot insert a non-DEFAULT value into column "id"',
-    );
-    await sql(
-      `INSERT INTO pets (id, name, category_id) OVERRIDING SYSTEM VALUE
-        SELECT n, 'Max', 1 FROM generate_series(1, 25000) AS n WHERE n % 7 > 0
+  test.each([
+    [1, 'n <= 25000 AND n % 7 > 0', 25_021n, 70n],
+    // The even ones are those of another server.
+    [2, 'n <= 25000 AND n % 7 > 0 OR n % 2 = 0', 25_041n, 71n],
+    [100, 'n <= 25000 AND n % 7 > 0 OR n = 32901', 42_001n, 101n],
+  ])(
+    'keep their ids if they were inserted by hand, and new pets get other ones, in steps of %i',
+    async (step, taken, first, last) => {
+      const { url, pets, archive } = await freshStorage();
+      await expect(sql("INSERT INTO pets (id, name, category_id) VALUES (2, 'Max', 1)", url)).rejects.toThrow(
+        'cannot insert a non-DEFAULT value into column "id"',
+      );
+      await sql(
+        `ALTER SEQUENCE pets_id_seq INCREMENT BY ${step};
+      INSERT INTO pets (id, name, category_id) OVERRIDING SYSTEM VALUE
+        SELECT n, 'Max', 1 FROM generate_series(1, 50000) AS n WHERE ${taken}
         UNION SELECT 9007199254740991, 'Max', 1`,
-      url,
-    );
-    expect((await added(pets)).id).toBe(25_101n);
-    const others = await Promise.all(Array.from({ length: 20 }, () => added(pets)));
-    expect(new Set(others.map(({ id }) => id)).size).toBe(20);
-    expect(await pets.find(9n)).toMatchObject({ name: 'Max' });
-  });
+        url,
+      );
+      const created = await Promise.all(Array.from({ length: 20 }, () => added(pets)));
+      expect(created.map(({ id }) => id)).toEqual(created.map((_, index) => first + BigInt(step * index)));
+      expect(await pets.find(9n)).toMatchObject({ name: 'Max' });
+      await sql("TRUNCATE pets; SELECT setval('pets_id_seq', 1)", url);
+      await archive?.restore([{ id: 70n, ...rex(), createdAt: 1 }]);
+      for (const id of [70n, last, 1n]) await archive?.skipIds(id);
+      expect(await archive?.lastId()).toBe(last);
+      expect((await added(pets)).id).toBe(last + BigInt(step));
+    },
+  );
 
   test('have ids below 2^53, and a creation beyond that throws a defect', async () => {
     const { url, pets } = await freshStorage();
