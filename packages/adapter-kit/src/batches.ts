@@ -74,7 +74,7 @@ export function createBatches<T, R>(
 
   /** Starts batches in the next turn. Twice in a turn, each turn would have twice the batches of the one before. */
   function schedule(): void {
-    if (isScheduled || running >= parallel || waiting.length === 0) return;
+    if (isScheduled || running >= parallel) return;
     isScheduled = true;
     setImmediate(start);
   }
@@ -106,7 +106,10 @@ export function createBatches<T, R>(
     }
   }
 
-  /** Also after `maxWait`: then the batch still runs, and its items still get their results. */
+  /**
+   * Also after `maxWait`: then the batch still runs, and its items still get their results. The next batch begins before callers
+   * who hold back the results until the next turn deliver them: it has more items, and costs less for each.
+   */
   function end(): void {
     running -= 1;
     schedule();
