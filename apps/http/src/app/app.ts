@@ -1,14 +1,12 @@
 import type { Catalogue, Clock } from '@animal-store/domain';
 import type { Authenticate } from '@animal-store/domain/transport';
 import { Hono } from 'hono';
-import { except } from 'hono/combine';
-import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requireKey } from './auth.ts';
-import { allowOrigins } from './cors.ts';
+import { allowOrigins, preflightReply } from './cors.ts';
 import { docs } from './docs.ts';
 import type { Env } from './env.ts';
 import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
-import { createRecorder, type Exchange, type Recorder } from './exchange.ts';
+import { createRecorder, type Recorder } from './exchange.ts';
 import { shedLoad } from './load-shedding.ts';
 import { mcp } from './mcp.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
@@ -16,7 +14,7 @@ import { createPet } from './pets/create-pet.ts';
 import { getPet } from './pets/get-pet.ts';
 import { listPets } from './pets/list-pets.ts';
 import { createRateLimit, limitRate } from './rate-limit.ts';
-import { respondToError } from './respond.ts';
+import { UNMATCHED } from './record.ts';
 import { type Guard, type Route, serve } from './route.ts';
 
 export interface AppOptions {
@@ -75,7 +73,7 @@ const OPERATIONS = [listPets, createPet, getPet] as const;
 const json = (body: string): Reply => ({ status: 200, headers: JSON_TYPE, body });
 
 /**
- * The service as a Hono application, from top to bottom in the order in which middleware and routes run.
+ * The service as a Hono application, from top to bottom in the order in which guards and routes run.
  *
  * @example
  * const app = createApp({ catalogue, authenticate });
@@ -96,32 +94,21 @@ export function createApp({
   const app = new Hono<Env>();
   const operations = OPERATIONS.map((operation) => operation({ catalogue, clock, basePath }));
   const routeOf = (path: string) => basePath + path.replace(/\{(\w+)\}/, ':$1');
-  const add = (method: 'get' | 'post', path: string, route: Route) => app[method](path, serve(path, route));
+  const add = (method: 'get' | 'post', path: string, route: Route) => app[method](path, serve(recorder, path, route));
 
-  app.use(recorder.middleware);
-  // Scripts of other origins do not need the documentation page, whose responses vary by their coding only.
-  if (corsOrigins.size > 0) app.use(except('/docs/*', allowOrigins(corsOrigins)));
+  const guards: readonly Guard[] = corsOrigins.size > 0 ? [allowOrigins(corsOrigins)] : [];
+  const admission = [shedLoad, requireKey(authenticate)];
+  if (rateLimit > 0) admission.push(limitRate(createRateLimit(rateLimit)));
 
-  const guards: Guard[] = [shedLoad, requireKey(authenticate)];
-  if (rateLimit > 0) guards.push(limitRate(createRateLimit(rateLimit)));
-  async function admit(exchange: Exchange): Promise<void> {
-    for (const guard of guards) await guard(exchange);
-  }
   for (const { method, path, headers = {}, handle } of operations) {
     const fields = Object.entries(headers).map(([name, { value }]) => [name, value]);
-    add(method, routeOf(path), { handle, guard: admit, fields: Object.fromEntries(fields) });
+    add(method, routeOf(path), { handle, guards: [...guards, ...admission], fields: Object.fromEntries(fields) });
   }
-  add('post', '/mcp', { handle: mcp({ catalogue, corsOrigins, version }), guard: admit });
-  // Behind the routes that it is about: a request that one of them serves does not come here.
-  for (const path of [`${basePath}/*`, '/mcp']) {
-    app.use(path, async (c, next) => {
-      await admit(c.get('exchange'));
-      await next();
-    });
-  }
+  add('post', '/mcp', { handle: mcp({ catalogue, corsOrigins, version }), guards: [...guards, ...admission] });
 
-  add('get', '/livez', { handle: () => json('{"status":"live"}') });
+  add('get', '/livez', { guards, handle: () => json('{"status":"live"}') });
   const ready: Route = {
+    guards,
     async handle() {
       await checkReadiness();
       return json('{"status":"ready"}');
@@ -130,11 +117,12 @@ export function createApp({
   for (const path of ['/readyz', '/healthz']) add('get', path, ready);
   if (metrics !== undefined) {
     const headers = { 'content-type': metrics.contentType };
-    add('get', '/metrics', { handle: async () => ({ status: 200, headers, body: await metrics.read() }) });
+    add('get', '/metrics', { guards, handle: async () => ({ status: 200, headers, body: await metrics.read() }) });
   }
 
   let document: string | undefined;
   add('get', '/openapi.json', {
+    guards,
     async handle() {
       // Loaded on use: TypeBox takes a third of the time of a start.
       const { openApiDocument } = await import('./openapi/document.ts');
@@ -142,20 +130,31 @@ export function createApp({
       return json(document);
     },
   });
+  // Scripts of other origins do not need the documentation page, whose responses vary by their coding only.
   for (const [path, route] of Object.entries(docs())) add('get', path, route);
 
-  // Behind the routes: a request that is served does not come here.
-  app.use(
-    methodNotAllowed({
-      app,
-      onMethodNotAllowed(c, methods) {
-        const allow = methods.join(', ');
-        return respondToError(new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow }), c);
+  const paths = [...new Set(operations.map(({ path }) => basePath + path))];
+  const isBelow = (path: string, base: string) => path === base || path.startsWith(`${base}/`);
+  app.notFound(
+    serve(recorder, UNMATCHED, {
+      guards,
+      async handle({ req: { path } }, exchange) {
+        const preflight = preflightReply(exchange, corsOrigins);
+        if (preflight !== undefined) return preflight;
+        if (isBelow(path, basePath) || path === '/mcp') for (const guard of admission) await guard(exchange);
+        const allow = methodsOf(app, path).join(', ');
+        if (allow === '') throw new HttpError('not_found', CLIENT_MESSAGES.noPath(paths));
+        throw new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow });
       },
     }),
   );
-  const paths = [...new Set(operations.map(({ path }) => basePath + path))];
-  app.notFound((c) => respondToError(new HttpError('not_found', CLIENT_MESSAGES.noPath(paths)), c));
-  app.onError(respondToError);
   return app;
+}
+
+/** The methods of a path's routes. Hono's own `methodNotAllowed` is a middleware, for which each request would pay. */
+function methodsOf({ router, routes }: Hono<Env>, path: string): readonly string[] {
+  const methods = new Set(routes.map(({ method }) => method));
+  return [...methods]
+    .filter((method) => router.match(method, path)[0].some(([[, route]]) => route.method === method))
+    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }

@@ -1,8 +1,8 @@
-import type { Middleware } from './env.ts';
-import type { HeaderFields } from './errors.ts';
+import type { HeaderFields, Reply } from './errors.ts';
+import type { Exchange } from './exchange.ts';
 import { preflightOrigin, type RequestHead } from './incoming-request.ts';
 import { rejectedOrigin } from './messages.ts';
-import { respond } from './respond.ts';
+import type { Guard } from './route.ts';
 
 const PREFLIGHT: HeaderFields = {
   'access-control-allow-methods': 'GET,HEAD,POST',
@@ -35,21 +35,20 @@ export function corsFields(origins: ReadonlySet<string>): (request: RequestHead)
   };
 }
 
-/**
- * Lets scripts of other origins read responses, those to errors included, and responds to their preflights. Hono's `cors()` adds
- * its fields to the response that an error may replace.
- *
- * @param origins `*` for all.
- */
-export function allowOrigins(origins: ReadonlySet<string>): Middleware {
+/** Lets scripts of other origins read responses, those to errors included. */
+export function allowOrigins(origins: ReadonlySet<string>): Guard {
   const fieldsFor = corsFields(origins);
-  return async (c, next) => {
-    const exchange = c.get('exchange');
-    const { request, record, fields } = exchange;
-    Object.assign(fields, fieldsFor(request));
-    const origin = preflightOrigin(request);
-    if (origin === undefined) return next();
-    if (fields['access-control-allow-origin'] === undefined) record.details = rejectedOrigin(origin);
-    return respond(exchange, { status: 204, headers: PREFLIGHT, body: null });
-  };
+  return ({ request, fields }) => void Object.assign(fields, fieldsFor(request));
+}
+
+/**
+ * The response to a preflight, or undefined if a request is none, or no origin has access.
+ *
+ * @param exchange With the fields of `allowOrigins`.
+ */
+export function preflightReply({ request, record, fields }: Exchange, origins: ReadonlySet<string>) {
+  const origin = preflightOrigin(request);
+  if (origin === undefined) return undefined;
+  if (fields['access-control-allow-origin'] === undefined) record.details = rejectedOrigin(origin);
+  return origins.size === 0 ? undefined : ({ status: 204, headers: PREFLIGHT, body: null } satisfies Reply<null>);
 }

@@ -1,15 +1,14 @@
-import type { Middleware } from './env.ts';
 import type { HeaderFields, Reply } from './errors.ts';
-import { fromFetch, type IncomingRequest, type RequestHead } from './incoming-request.ts';
+import type { IncomingRequest, RequestHead } from './incoming-request.ts';
 import { beginRecord, type Observe, type RequestRecord } from './record.ts';
-import { completeError, respondToError } from './respond.ts';
+import { completeError } from './respond.ts';
 import { createTurn } from './turn.ts';
 
 /** A request in flight. */
 export interface Exchange {
   readonly request: IncomingRequest;
   readonly record: RequestRecord;
-  /** Further header fields of the response, whatever it is. Middleware adds to them before it calls `next`. */
+  /** Further header fields of the response, whatever it is. Guards add to them. */
   readonly fields: Record<string, string>;
   /** Of the service. */
   readonly load: Load;
@@ -42,8 +41,9 @@ export interface Recorder {
   readonly load: Readonly<Load>;
   /** Resolves when the observers have been notified of all requests so far, those in flight included. */
   allRecorded(): Promise<void>;
-  /** For every path, before any other middleware. */
-  readonly middleware: Middleware;
+  begin(request: IncomingRequest): Exchange;
+  /** Notifies the observers. Called once, when the record is complete; the response leaves when it resolves. */
+  end(exchange: Exchange): Promise<void>;
   /** The response to a request that the application does not get. */
   reject(error: unknown, request: RequestHead): Reply;
 }
@@ -77,19 +77,13 @@ export function createRecorder({
       allRecorded ??= Promise.withResolvers();
       await allRecorded.promise;
     },
-    async middleware(c, next) {
-      // `app.request()` gives no environment.
-      const request = c.env?.request ?? fromFetch(c.req.raw);
+    begin(request) {
       const record = beginRecord(request, trustedProxies);
-      c.set('exchange', { request, record, fields: {}, load });
       load.inFlight += 1;
       unrecorded += 1;
-      try {
-        await next();
-      } catch (error) {
-        // Hono calls `onError` for instances of Error only.
-        c.res = respondToError(error, c);
-      }
+      return { request, record, fields: {}, load };
+    },
+    async end({ record }) {
       load.inFlight -= 1;
       await endOfTurn();
       finish(record);

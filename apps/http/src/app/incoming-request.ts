@@ -11,7 +11,7 @@ export interface RequestHead {
   header(name: string): string | undefined;
 }
 
-/** A request as middleware and handlers read it: made of a Fetch API request, or by a server that has a faster way. */
+/** A request as guards and handlers read it: made of a Fetch API request, or by a server that has a faster way. */
 export interface IncomingRequest extends RequestHead {
   /**
    * Reads the body, of which no more than {@link BODY_MAX_BYTES} are kept.

@@ -45,7 +45,7 @@ const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[
 const ENTRY = /^(?:(\d+(?:\.\d+){3})(?::\d+)?|\[?([\da-f:]+(?:\.\d+){0,3})(?:\](?::\d+)?)?)$/i;
 
 /**
- * Begins the record of a request. Middleware and handlers set the rest before observers get it.
+ * Begins the record of a request. Guards and handlers set the rest before observers get it.
  *
  * @param trustedProxies How many proxies add an address to X-Forwarded-For.
  */

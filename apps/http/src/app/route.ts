@@ -1,8 +1,9 @@
-import type { Context, Handler } from 'hono';
+import type { Context } from 'hono';
 import type { Env } from './env.ts';
 import type { HeaderFields, Reply } from './errors.ts';
-import type { Exchange } from './exchange.ts';
-import { type Body, respond } from './respond.ts';
+import type { Exchange, Recorder } from './exchange.ts';
+import { fromFetch } from './incoming-request.ts';
+import { type Body, complete, completeError, responseOf } from './respond.ts';
 
 /** Lets a request pass, or throws the error that rejects it. */
 export type Guard = (exchange: Exchange) => void | Promise<void>;
@@ -18,11 +19,11 @@ export type Handle = (c: Context<Env>, exchange: Exchange) => Reply<Body> | Prom
 export interface Route {
   readonly handle: Handle;
   /**
-   * What a request must pass before it is handled.
+   * What a request must pass before it is handled, in their order.
    *
-   * @default any request passes
+   * @default []
    */
-  readonly guard?: Guard;
+  readonly guards?: readonly Guard[];
   /**
    * Header fields of each response of the route, errors included.
    *
@@ -32,17 +33,25 @@ export interface Route {
 }
 
 /**
- * The one handler of a route. Hono makes a promise and a closure for each middleware: one more takes about 2 % of the CPU of a
- * request, so guards are functions.
+ * The one handler of a route, from the request to the response. There is no middleware: Hono's first one takes 4 % of the CPU of a
+ * request.
  *
  * @param path The route in records.
  */
-export function serve(path: string, { handle, guard, fields = {} }: Route): Handler<Env> {
-  return async (c) => {
-    const exchange = c.get('exchange');
+export function serve(recorder: Recorder, path: string, { handle, guards = [], fields = {} }: Route) {
+  return async (c: Context<Env>): Promise<Response> => {
+    // `app.request()` gives no environment.
+    const exchange = recorder.begin(c.env?.request ?? fromFetch(c.req.raw));
     exchange.record.route = path;
     Object.assign(exchange.fields, fields);
-    await guard?.(exchange);
-    return respond(exchange, await handle(c, exchange));
+    let reply: Reply<Body>;
+    try {
+      for (const guard of guards) await guard(exchange);
+      reply = complete(exchange, await handle(c, exchange));
+    } catch (error) {
+      reply = completeError(exchange, error);
+    }
+    await recorder.end(exchange);
+    return responseOf(reply);
   };
 }
