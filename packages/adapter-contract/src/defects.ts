@@ -26,7 +26,10 @@ const WRONG_MEMBERS = Object.entries(WRONG_VALUES).flatMap(([member, values]) =>
 );
 
 const NO_NUMBERS = [undefined, {}, 'x'];
+/** Each is an error, also of an adapter without constraints. */
+const NO_TIMES = [...NO_NUMBERS, Number.NaN, 0.5, LIMITS.time.max + 1];
 const KNOWN = apiKey();
+const failAccepted = async () => expect.fail('a wrong time was accepted');
 
 /** A method that is missing here is a compile error. */
 const DEFECTS = {
@@ -52,9 +55,15 @@ const DEFECTS = {
     ],
   },
   'keys.add': {
-    given: [...NO_NUMBERS.map((createdAt) => [{ ...apiKey(), createdAt }]), [apiKey({ holder: 'z'.repeat(10_000) })]],
+    given: [
+      ...['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'].flatMap((member) =>
+        [...NO_TIMES, ...(member === 'createdAt' ? [null] : [])].map((time) => [{ ...apiKey(), [member]: time }]),
+      ),
+      [apiKey({ holder: 'z'.repeat(10_000) })],
+    ],
     async expectKept({ keys }, [record]) {
       const { id, digest, holder } = record as typeof KNOWN;
+      expect(record, 'without a wrong time').toStrictEqual(apiKey({ id, digest, holder }));
       expect(await keys.find(digest)).toMatchObject({ id, holder });
     },
   },
@@ -65,8 +74,8 @@ const DEFECTS = {
       ...NO_NUMBERS.map((limit) => [{ after: '', limit }]),
     ],
   },
-  'keys.revoke': { given: NO_NUMBERS.map((at) => [KNOWN.id, at]) },
-  'keys.recordUse': { given: NO_NUMBERS.map((at) => [KNOWN.id, at]) },
+  'keys.revoke': { given: NO_TIMES.map((at) => [KNOWN.id, at]), expectKept: failAccepted },
+  'keys.recordUse': { given: NO_TIMES.map((at) => [KNOWN.id, at]), expectKept: failAccepted },
   'archive.read': {
     given: [
       [undefined, 1],
@@ -79,8 +88,14 @@ const DEFECTS = {
   'archive.restore': {
     given: [
       [undefined],
-      ...[...WRONG_MEMBERS, { id: 'x' }, { createdAt: 'x' }].map((wrong) => [[{ ...petAt(1), ...wrong }]]),
+      ...[...WRONG_MEMBERS, { id: 'x' }, ...NO_TIMES.map((createdAt) => ({ createdAt }))].map((wrong) => [
+        [{ ...petAt(1), ...wrong }],
+      ]),
     ],
+    async expectKept(_, [pets]) {
+      for (const pet of (pets ?? []) as ReturnType<typeof petAt>[])
+        expect(pet, 'without a wrong time').toMatchObject({ createdAt: CREATED_AT });
+    },
   },
 } satisfies Record<Method, Defects>;
 

@@ -152,7 +152,7 @@ const texts = (minLength: number, maxLength: number) =>
 const { maxLength: NAME_LENGTH, pattern: NAME } = LIMITS.name;
 
 /** Of a Date, after 1970 or before. An adapter reads it instead of a stored time that is farther, and another one stores it. */
-export const FARTHEST_TIME = 8_640_000_000_000_000;
+export const FARTHEST_TIME = LIMITS.time.max;
 
 /** The longest name in bytes, in every encoding: each code point takes four. */
 export const LONGEST_NAME = '🐕'.repeat(NAME_LENGTH);

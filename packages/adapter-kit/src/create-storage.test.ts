@@ -50,7 +50,7 @@ describe('createStorage', () => {
       [pets.add, { name: 'Rex', categoryId: 1n }, { holder: 'zoo', key: 'k', fingerprint: 'f' }],
       [pets.find, 1n],
       [pets.list, { after: 0n, limit: 20 }],
-      [keys.add, { id: 'a' }],
+      [keys.add, { id: 'a', createdAt: 1, expiresAt: null, revokedAt: 2, lastUsedAt: null }],
       [keys.find, 'digest'],
       [keys.list],
       [keys.revoke, 'a', 1],

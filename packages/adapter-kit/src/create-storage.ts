@@ -1,4 +1,11 @@
-import type { ApiKeyRepository, PetArchive, PetRepository, Storage } from '@animal-store/domain/ports';
+import {
+  type ApiKeyRepository,
+  type PetArchive,
+  type PetRepository,
+  requireTime,
+  requiringTimes,
+  type Storage,
+} from '@animal-store/domain/ports';
 import { type Call, createResource, type Resource, type ResourceOptions } from './resource.ts';
 
 /** The methods of a port as functions, each with its call as its first argument. */
@@ -23,7 +30,8 @@ export interface Driver<Connection> extends ResourceOptions<Connection> {
 }
 
 /**
- * A storage whose first call opens the connection. All calls share it, end in time, and fail with the errors of the ports.
+ * A storage whose first call opens the connection. All calls share it, end in time, and fail with the errors of the ports. A
+ * time that is none is an error before the method is called.
  *
  * @param resource The connection. A storage of files passes its own to open it at the start:
  * `const file = createResource(driver); await file.call(check); return createStorage(driver, file)`.
@@ -43,17 +51,20 @@ export function createStorage<Connection>(
 
   return {
     pets: { add: bound(pets.add), find: bound(pets.find), list: bound(pets.list) },
-    keys: {
+    keys: requiringTimes({
       add: bound(keys.add),
       find: bound(keys.find),
       list: bound(keys.list),
       revoke: bound(keys.revoke),
       recordUse: bound(keys.recordUse),
-    },
+    }),
     ...(archive && {
       archive: {
         read: bound(archive.read),
-        restore: bound(archive.restore),
+        async restore(pets) {
+          for (const { createdAt } of pets) requireTime(createdAt);
+          return resource.call((call) => archive.restore(call, pets));
+        },
         lastId: bound(archive.lastId),
         skipIds: bound(archive.skipIds),
       },

@@ -1,5 +1,5 @@
 import type { ApiKey } from '@animal-store/domain';
-import { type ApiKeyRepository, apiKeyId } from '@animal-store/domain/ports';
+import { type ApiKeyRepository, apiKeyId, requiringTimes } from '@animal-store/domain/ports';
 
 /** API keys by id. Only administrators list them, so they are sorted then. */
 export function createMemoryApiKeyRepository(): ApiKeyRepository {
@@ -13,7 +13,7 @@ export function createMemoryApiKeyRepository(): ApiKeyRepository {
     return next;
   }
 
-  return {
+  return requiringTimes({
     async add(key) {
       if (!keys.has(key.id)) keys.set(key.id, Object.freeze({ ...key }));
     },
@@ -35,5 +35,5 @@ export function createMemoryApiKeyRepository(): ApiKeyRepository {
     async recordUse(id, at) {
       change(id, (key) => ({ ...key, lastUsedAt: at }));
     },
-  };
+  });
 }

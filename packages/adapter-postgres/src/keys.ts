@@ -1,5 +1,5 @@
 import type { Methods } from '@animal-store/adapter-kit';
-import type { ApiKey } from '@animal-store/domain';
+import { type ApiKey, LIMITS } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import { API_KEY, columnsOf } from './columns.ts';
 import type { Database } from './open.ts';
@@ -17,10 +17,10 @@ export const toTime = (value: string) =>
     (timestamp 'epoch' + ${value}::bigint / 86400000 * interval '1 day' + ${value}::bigint % 86400000 * interval '1 ms')
       AT TIME ZONE 'UTC' END`;
 
-/** The same time, or the farthest one of ECMAScript for one beyond it, such as `infinity`. */
+/** The same time, or the farthest one of the domain for one beyond it, such as `infinity`. */
 export const fromTime = (column: string) =>
   `CASE WHEN ${column} IS NOT NULL THEN
-    greatest(-864e13, least(864e13, round(extract(epoch FROM ${column}) * 1000)))::bigint END`;
+    greatest(${LIMITS.time.min}, least(${LIMITS.time.max}, round(extract(epoch FROM ${column}) * 1000)))::bigint END`;
 
 const MEMBERS = Object.keys(API_KEY) as readonly (keyof ApiKey)[];
 const ENTRIES = Object.values(API_KEY).map(({ column, type }) => ({ column, isTime: type === 'timestamptz' }));

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import type { ApiKey, Pet } from '@animal-store/domain';
+import { type ApiKey, LIMITS, type Pet } from '@animal-store/domain';
 import { checkFormat, type Idempotency, type StoredPet } from '@animal-store/domain/ports';
 import { failureToOpen, isLocked, unusable } from './failures.ts';
 import { createFile } from './file.ts';
@@ -111,11 +111,8 @@ export type Statement = readonly [sql: string, ...values: SQLInputValue[]];
 /** The values of its columns. Integers are bigint. */
 export type Row = readonly (string | bigint | null)[];
 
-/** The farthest dates of JavaScript, in milliseconds before and after 1970. */
-const MAX_TIME = 8_640_000_000_000_000;
-
 /** A stored time as the ports have it. A column may hold any integer: one that is no date is the farthest one. */
-export const timeOf = (stored: bigint): number => Math.max(-MAX_TIME, Math.min(Number(stored), MAX_TIME));
+export const timeOf = (stored: bigint): number => Math.max(LIMITS.time.min, Math.min(Number(stored), LIMITS.time.max));
 
 /** A connection to a file. No call waits while another connection holds a lock. */
 export interface Database {

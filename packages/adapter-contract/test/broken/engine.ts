@@ -4,7 +4,15 @@ import { createInterface } from 'node:readline';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import { type ApiKey, LIMITS } from '@animal-store/domain';
-import { apiKeyId, type Idempotency, type PetArchive, type Ports, type StoredPet } from '@animal-store/domain/ports';
+import {
+  apiKeyId,
+  type Idempotency,
+  type PetArchive,
+  type Ports,
+  requireTime,
+  requiringTimes,
+  type StoredPet,
+} from '@animal-store/domain/ports';
 
 /** What is stored at a place, in order of id, and what an operator or an outage does to it. */
 export interface Place {
@@ -126,7 +134,7 @@ export function operationsOn(place: Place): Operations {
         return found.slice(0, limit).map(toPet);
       },
     },
-    keys: {
+    keys: requiringTimes({
       async add(key) {
         if (itemOf(keys, key.id) === undefined) keys.splice(indexOf(keys, key.id), 0, key);
       },
@@ -137,14 +145,14 @@ export function operationsOn(place: Place): Operations {
       list: async ({ after, limit }) => itemsAfter(keys, after).slice(0, limit),
       revoke: async (id, at) => replace(id, ({ revokedAt }) => ({ revokedAt: revokedAt ?? at })),
       async recordUse(id, at) {
-        if (typeof at !== 'number') throw new TypeError('a time must be a number');
         replace(id, () => ({ lastUsedAt: at }));
       },
-    },
+    }),
     archive: {
       read: async (after, limit) => itemsAfter(pets, after).slice(0, limit),
       async restore(given) {
         for (const pet of given) {
+          requireTime(pet.createdAt);
           if (pet.id > place.lastId) place.lastId = pet.id;
           if (!itemOf(pets, pet.id) && !(pet.idempotency && ofKey(pet.idempotency))) insert(pet);
         }

@@ -1,3 +1,4 @@
+import { isIntegerFrom, LIMITS } from '../pets/limits.ts';
 import type { ApiKey } from './api-key.ts';
 
 /** A range of the records in ascending order of id. */
@@ -11,7 +12,8 @@ export interface ApiKeySelection {
 /**
  * The port for persistence of API keys. It stores digests and never sees a key.
  *
- * The rules of `PetRepository` about acknowledgement, failures and arguments apply.
+ * The rules of `PetRepository` about acknowledgement, failures and arguments apply. A method rejects with a TypeError if a time
+ * is not in whole milliseconds, in the range of a Date: some drivers would store another one. See {@link requiringTimes}.
  */
 export interface ApiKeyRepository {
   /** Stores a key's record. A second one with the same digest changes nothing. */
@@ -44,3 +46,28 @@ export interface ApiKeyRepository {
    */
   recordUse(id: string, at: number): Promise<void>;
 }
+
+/** @throws TypeError unless a value is a time as repositories store it. */
+export function requireTime(value: unknown): void {
+  const { min, max } = LIMITS.time;
+  if (!isIntegerFrom(min, max, value))
+    throw new TypeError('a time must be in whole milliseconds, in the range of a Date');
+}
+
+/** The same repository. Its methods reject with a TypeError if a time is none. */
+export const requiringTimes = ({ add, revoke, recordUse, ...reads }: ApiKeyRepository): ApiKeyRepository => ({
+  ...reads,
+  async add(key) {
+    requireTime(key.createdAt);
+    for (const time of [key.expiresAt, key.revokedAt, key.lastUsedAt]) if (time !== null) requireTime(time);
+    return add(key);
+  },
+  async revoke(id, at) {
+    requireTime(at);
+    return revoke(id, at);
+  },
+  async recordUse(id, at) {
+    requireTime(at);
+    return recordUse(id, at);
+  },
+});

@@ -18,6 +18,8 @@ export const LIMITS = {
   id: { min: 1n, max: 2n ** 63n - 1n, maxAssigned: 2n ** 53n - 1n },
   /** Items of a page, and of what a use case reads of a repository: one more, which shows that another page follows. */
   page: { min: 1, max: PAGE_MAX, default: 20, maxRead: PAGE_MAX + 1 },
+  /** In milliseconds since the epoch: the range of a Date. */
+  time: { min: -8_640_000_000_000_000, max: 8_640_000_000_000_000 },
   /** Of idempotency keys and of API keys, in Unicode code points. */
   holder: { maxLength: 100 },
   /** Visible ASCII characters. */

@@ -5,7 +5,7 @@ import type { Pet } from './pet.ts';
 export interface StoredPet extends Pet {
   /** The idempotency key that it was created with, if any. */
   readonly idempotency?: Idempotency | undefined;
-  /** In whole milliseconds since the epoch, in the range of a Date. */
+  /** In whole milliseconds since the epoch, in the range of a Date. `restore` rejects another one with a TypeError. */
   readonly createdAt: number;
 }
 

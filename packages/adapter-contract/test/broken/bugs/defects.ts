@@ -33,6 +33,9 @@ export const DEFECT_BUGS: Bugs = {
     'Each error of the methods of API keys is an outage': ofKeys('recordUse', allOutages),
   },
   'throws no outage for wrong arguments of keys.add, and fails no call beside them': {
+    'A time that is missing is stored as 0': ofKeys('add', (add) => async (key) => {
+      return add({ ...key, createdAt: key.createdAt ?? 0 });
+    }),
     'A long holder of an API key is cut': ofKeys('add', (add) => async (key) => {
       return add({ ...key, holder: key.holder.slice(0, 100) });
     }),
