@@ -10,6 +10,7 @@ import { CALLERS, CLOSE_LIMIT, RECOVERY_LIMIT } from './limits.ts';
 import { OWN } from './model/calls.ts';
 import {
   atNewPlace,
+  beginElsewhere,
   CHANGED,
   callOf,
   causeOf,
@@ -80,6 +81,7 @@ async function beforeAllCalls<Place>(
         for (const { call, failure } of ends) if (isWrite(call.text)) expect(failure, call.text).not.toBeNull();
       return ends.every(({ failure }) => failure === null);
     }
+    const elsewhere = await beginElsewhere(adapter);
     const expectWorks = async (actor: Actor) => {
       const before = sequence.slow();
       // One after the other: fewer may fail slowly than a pool has connections.
@@ -109,7 +111,11 @@ async function beforeAllCalls<Place>(
           await ready(opening);
         }
         if (isWhole) {
-          await runAll([one], 10);
+          let slow = 1;
+          // On a busy machine those at another place may be slow, too.
+          for (let left = 5; slow > 0 && left > 0; left -= 1)
+            [, slow] = await Promise.all([runAll([one], 10), nextTurn().then(elsewhere)]);
+          expect(slow, 'slow calls that failed at another place, to which nothing happens').toBe(0);
           if (line) {
             proxy?.pass();
             await runAll([one], 1);

@@ -63,15 +63,38 @@ export async function atNewPlace<Place>(
   check: (sequence: Sequence, place: Place) => Promise<void>,
 ): Promise<void> {
   const sequence = await beginSequence(adapter, false);
-  try {
+  const checked = async () => {
     await sequence.run([writesOf(sequence, sequence.actorAt(0), KNOWN).slice(0, 3)]);
     await check(sequence, sequence.place as Place);
-  } catch (error) {
-    (error as Error).message = `${name}: ${(error as Error).message}`;
-    throw withLog(error, sequence.log);
-  } finally {
-    await sequence.end();
+  };
+  await checked().catch(failAs(name, sequence)).finally(sequence.end);
+}
+
+/** Throws an error that says where it was, and after what. */
+const failAs =
+  (name: string, { log }: Sequence) =>
+  (error: Error): never => {
+    error.message = `${name}: ${error.message}`;
+    throw withLog(error, log);
+  };
+
+/**
+ * Opens two storages at another place, to which nothing happens. Returns a function that makes each call by both, of which one is
+ * opened anew, and returns how many were slow, and failed: an adapter may have one limiter, pool or cache for all places.
+ */
+export async function beginElsewhere<Place>(adapter: StorageUnderTest<Place>): Promise<() => Promise<number>> {
+  const sequence = await beginSequence(adapter, false);
+  onTestFinished(sequence.end);
+  const [one, other] = [0, 1].map(sequence.actorAt) as [Actor, Actor];
+  let index = CHANGED;
+  async function runAll(): Promise<number> {
+    const before = sequence.slow();
+    await sequence.close(other);
+    await sequence.openedBy(other, false);
+    await sequence.run([one, other].flatMap((actor) => everyCall(sequence, actor, index++)));
+    return sequence.slow() - before;
   }
+  return () => runAll().catch(failAs('another place, to which nothing happens', sequence));
 }
 
 /** Runs checks at the same time, because they wait most of the time. All have ended before a failure is thrown. */
