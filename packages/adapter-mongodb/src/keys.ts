@@ -6,7 +6,7 @@ import type { KeyDocument } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import { isDuplicateKey } from './failures.ts';
 import { insertAll } from './insert.ts';
-import { requireTime } from './limits.ts';
+import { checkType, requireTime } from './limits.ts';
 import type { Write } from './write.ts';
 
 /** What the methods of keys need of an open database. */
@@ -37,6 +37,7 @@ export const keys: Methods<ApiKeyRepository, Database> = {
   },
 
   async find(call, digest) {
+    checkType('string', digest);
     const { collection, barrier, limits } = await checked(call);
     const document = await barrier(() => collection.findOne({ digest }, limits));
     return document && apiKeyOf(document);

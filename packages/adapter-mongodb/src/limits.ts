@@ -15,6 +15,11 @@ export function checkCategoryId(categoryId: bigint): void {
   if (categoryId < min || categoryId > max) throw new RangeError(`categoryId must be an int64: ${categoryId}`);
 }
 
+/** Throws a TypeError if it has another type: an object may be an operator, and fail or change the query of several calls. */
+export function checkType(type: 'bigint' | 'string', value: unknown): void {
+  if (typeof value !== type) throw new TypeError(`a value of a query must be a ${type}, was a ${typeof value}`);
+}
+
 /** Throws a TypeError if it is no limit of a page: the codes with which the server rejects it are those of outages, too. */
 export function checkPageLimit(limit: number): void {
   if (!(Number.isInteger(limit) && limit > 0)) throw new TypeError(`limit must be a positive integer: ${limit}`);

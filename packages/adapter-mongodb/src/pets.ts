@@ -5,7 +5,7 @@ import type { Db, UUID } from 'mongodb';
 import { decodePet, type NewDocument, type Query, readDocuments, valuesOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import type { Insertions } from './insert.ts';
-import { checkCategoryId, checkPageLimit, TIME_LIMITS } from './limits.ts';
+import { checkCategoryId, checkPageLimit, checkType, TIME_LIMITS } from './limits.ts';
 import { BY_STATUS } from './schema.ts';
 
 /** How many pets one query looks up at most: up to 2.5 megabytes, a fraction of what one response may hold. */
@@ -30,10 +30,16 @@ export const pets: Methods<PetRepository, Pets> = {
     return call.connection.insertions.create(pet, call);
   },
 
-  find: (call, id) => call.connection.reads.find(id, call),
+  find(call, id) {
+    checkType('bigint', id);
+    return call.connection.reads.find(id, call);
+  },
 
-  async list(call, selection) {
-    checkPageLimit(selection.limit);
+  async list(call, selection: SelectionBy<'status'>) {
+    const { status, after, limit } = selection;
+    checkPageLimit(limit);
+    checkType('bigint', after);
+    if (status !== undefined) checkType('string', status);
     return call.connection.reads.list(selection, call);
   },
 };

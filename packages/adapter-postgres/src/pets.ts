@@ -1,4 +1,4 @@
-import { createBatches, type Limits, type Methods, readPages } from '@animal-store/adapter-kit';
+import { type BatchWork, createBatches, type Limits, type Methods, readPages } from '@animal-store/adapter-kit';
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
 import {
   type Creation,
@@ -107,19 +107,24 @@ const SKIP_TAKEN_IDS = statement(`WITH next AS MATERIALIZED (
 /** null: the idempotency key stands for another pet. */
 type Outcome = Creation | null | Error;
 
+/** Runs a statement for all items; for each half of them if the server rejects one, because it does not say which. */
+const divisible =
+  <T, R>(work: BatchWork<T, R>): BatchWork<T, R> =>
+  async (items, limits) => {
+    try {
+      return await work(items, limits);
+    } catch (failure) {
+      // The driver, or JSON, has no form of a value.
+      const isOfOne = failure instanceof TypeError || meaningOf(failure).isOfOne;
+      if (items.length === 1 || !isOfOne) return items.map(() => failure as Error);
+      const half = items.length >> 1;
+      const halves = [items.slice(0, half), items.slice(half)].map((part) => divisible(work)(part, limits));
+      return (await Promise.all(halves)).flat();
+    }
+  };
+
 /** Combines the calls of `pets`. */
 export function createPetBatches({ read, write }: Pools) {
-  /** Creates pets together; each alone if the server rejects one of them, because it does not say which. */
-  async function create(rows: readonly NewRow[], limits: Limits): Promise<Outcome[]> {
-    try {
-      return await insert(rows, limits);
-    } catch (failure) {
-      if (rows.length === 1 || !meaningOf(failure).isOfOne) throw failure;
-      const ends = rows.map((row) => insert([row], limits).catch((error: Error) => [error]));
-      return (await Promise.all(ends)).flat();
-    }
-  }
-
   /** Inserts pets, and finds the earlier ones of repeated idempotency keys. */
   async function insert(rows: readonly NewRow[], limits: Limits): Promise<Outcome[]> {
     const create = () => resultsOf<number | null>(write, PET_STATEMENTS.create, rows, limits);
@@ -157,18 +162,19 @@ export function createPetBatches({ read, write }: Pools) {
   const find = async (ids: readonly { readonly id: bigint }[], limits: Limits): Promise<(Pet | null)[]> =>
     (await resultsOf<PetRow | null>(read, PET_STATEMENTS.find, ids, limits)).map((row) => row && petOf(row));
 
-  const pages = (statement: CombinedStatement) =>
-    createBatches((selections: readonly PetSelection[], limits) => {
-      return readPages(selections, async (longest) => {
+  const pages = (statement: CombinedStatement) => {
+    const list = (selections: readonly PetSelection[], limits: Limits) =>
+      readPages(selections, async (longest) => {
         const pages = await resultsOf<readonly PetRow[]>(read, statement, longest, limits);
         return pages.map((page) => page.map(petOf));
       });
-    }, PAGE_BATCH);
+    return createBatches(divisible(list), PAGE_BATCH);
+  };
 
   return {
     // One at a time: the ids of a batch are above those of the batch before.
-    create: createBatches(create, PET_BATCH),
-    find: createBatches(find, PET_BATCH),
+    create: createBatches(divisible(insert), PET_BATCH),
+    find: createBatches(divisible(find), PET_BATCH),
     list: pages(PET_STATEMENTS.list),
     listByStatus: pages(PET_STATEMENTS.listByStatus),
   };

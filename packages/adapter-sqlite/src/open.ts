@@ -146,9 +146,12 @@ async function openFile(path: string): Promise<File> {
   const closing = new AbortController();
 
   /** The result of a read, or its error. Throws an error that all reads of the turn share. */
-  function resultOf([decode, ...statement]: Read): unknown {
+  function resultOf([decode, ...statement]: Read, results: Map<string, unknown>): unknown {
     try {
-      return decode(reader.run([statement]));
+      // It throws if a value has no text.
+      const key = statement.join();
+      if (!results.has(key)) results.set(key, decode(reader.run([statement])));
+      return results.get(key);
     } catch (error) {
       const { reads } = kindOf(error);
       if (reads === 'turn') throw error;
@@ -162,11 +165,7 @@ async function openFile(path: string): Promise<File> {
     // The storage may have been closed while they waited.
     if (!reader.db.isOpen) throw unavailable(new Error('the file is closed'));
     const results = new Map<string, unknown>();
-    return reads.map((read) => {
-      const key = read.slice(1).join();
-      if (!results.has(key)) results.set(key, resultOf(read));
-      return results.get(key);
-    });
+    return reads.map((read) => resultOf(read, results));
   }
 
   return {

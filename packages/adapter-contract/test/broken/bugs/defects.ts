@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMITS } from '@animal-store/domain';
 import { type Bugs, both, ofKeys, ofPets, outage, unavailable } from './bug.ts';
 
@@ -11,10 +12,22 @@ const allOutages =
 
 /** Bugs of wrong arguments. */
 export const DEFECT_BUGS: Bugs = {
-  'throws no outage for wrong arguments of pets.find': {
+  'throws no outage for wrong arguments of pets.find, and fails no call beside them': {
     'Each error of a search is an outage': ofPets('find', allOutages),
+    'A wrong id fails the searches beside it': ofPets('find', (find) => {
+      let isWrong = false;
+      return async (id) => {
+        isWrong ||= id > 2n ** 63n;
+        await nextTurn();
+        if (!isWrong) return find(id);
+        setImmediate(() => {
+          isWrong = false;
+        });
+        throw new RangeError('out of range');
+      };
+    }),
   },
-  'throws no outage for wrong arguments of pets.list': {
+  'throws no outage for wrong arguments of pets.list, and fails no call beside them': {
     'A wrong limit of a page is an outage': ofPets('list', (list) => async (selection) => {
       if (typeof selection.limit === 'string') throw unavailable(new Error('TypeMismatch'));
       return list(selection);
