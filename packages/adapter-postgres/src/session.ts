@@ -17,6 +17,8 @@ const START = `SET statement_timeout = ${BUDGET.server}; SET lock_timeout = 0; S
       AS clients,
     set_config('synchronous_commit', CASE current_setting('synchronous_commit')
       WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
+    -- PostgreSQL 17 introduced it.
+    CASE WHEN current_setting('transaction_timeout', true) <> '0' THEN set_config('transaction_timeout', '0', false) END,
     current_setting('server_encoding') AS encoding,
     pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
     pg_backend_pid() AS pid, extract(epoch FROM clock_timestamp())::text AS seconds`;
