@@ -25,12 +25,12 @@ export interface KeyDocument extends Omit<ApiKey, 'id' | 'createdAt' | 'expiresA
   readonly lastUsedAt: Date | null;
 }
 
-/** Reads the bytes of at most `limit` pets. */
+/** Reads the bytes of at most `limit` documents of a collection. */
 export type Query = (limit: number, options: Document, limits: Limits, session?: ClientSession) => Promise<Buffer[]>;
 
 /** @param collectionUUID The server rejects a query if the collection is another one, or missing, instead of finding nothing. */
-export function createQuery(db: Db, collectionUUID: UUID | undefined): Query {
-  const command = { find: 'pets', collectionUUID, singleBatch: true };
+export function createQuery(db: Db, name: 'pets' | 'api_keys', collectionUUID: UUID | undefined): Query {
+  const command = { find: name, collectionUUID, singleBatch: true };
   return (limit, options, limits, session) =>
     readDocuments(db, { ...command, ...options, limit, batchSize: limit }, limits, session);
 }
@@ -79,7 +79,8 @@ export function petOf({ _id: id, name, categoryId, status }: PetDocument): Pet {
   return status === undefined ? { id, name, categoryId } : ({ id, name, categoryId, status } satisfies Required<Pet>);
 }
 
-export const decodeDocument = (document: Buffer) => BSON.deserialize(document, { useBigInt64: true }) as PetDocument;
+export const decodeDocument = <D = PetDocument>(document: Buffer) =>
+  BSON.deserialize(document, { useBigInt64: true }) as D;
 
 /** The pet in the bytes of a stored document, whose members may have any order. It takes half as long as decoding all of it. */
 export function decodePet(document: Buffer): Pet {

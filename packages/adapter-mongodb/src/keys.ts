@@ -1,23 +1,43 @@
-import type { Call, Methods } from '@animal-store/adapter-kit';
+import { type Call, createBatches, type Limits, type Methods } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
-import type { KeyDocument } from './documents.ts';
+import { decodeDocument, type KeyDocument, type Query } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import { isDuplicateKey } from './failures.ts';
 import { insertAll } from './insert.ts';
-import { checkType, requireTime } from './limits.ts';
+import { checkType, requireTime, TIME_LIMITS } from './limits.ts';
 import type { Write } from './write.ts';
+
+/** How many keys one query looks up at most: up to a megabyte. */
+const MAX_DIGESTS = 1_000;
 
 /** What the methods of keys need of an open database. */
 interface Keys {
   readonly collection: Collection<KeyDocument>;
   readonly barrier: ReadBarrier;
   readonly write: Write;
+  readonly find: ReturnType<typeof createFind>;
   check(): Promise<void>;
 }
 
 type Database = { readonly keys: Keys };
+
+/** Combines the calls that find keys. Fails with the driver's errors. */
+export function createFind(query: Query, barrier: ReadBarrier) {
+  async function findAll(digests: readonly string[], limits: Limits): Promise<(ApiKey | null)[]> {
+    const [only, ...more] = new Set(digests);
+    const digest = more.length === 0 ? only : { $in: [only, ...more] };
+    const found = (await query(1 + more.length, { filter: { digest } }, limits)).map(decodeDocument<KeyDocument>);
+    const byDigest = new Map(found.map((key) => [key.digest, apiKeyOf(key)]));
+    return digests.map((digest) => byDigest.get(digest) ?? null);
+  }
+
+  return createBatches<string, ApiKey | null>((digests, limits) => barrier(() => findAll(digests, limits)), {
+    maxItems: MAX_DIGESTS,
+    maxWait: TIME_LIMITS.batch,
+  });
+}
 
 /** Checks the collections: a query of the driver names none by its UUID. Returns the time limit of the read. */
 async function checked(call: Call<Database>) {
@@ -36,11 +56,9 @@ export const keys: Methods<ApiKeyRepository, Database> = {
     if (error !== undefined && !isDuplicateKey(error)) throw error;
   },
 
-  async find(call, digest) {
+  find(call, digest) {
     checkType('string', digest);
-    const { collection, barrier, limits } = await checked(call);
-    const document = await barrier(() => collection.findOne({ digest }, limits));
-    return document && apiKeyOf(document);
+    return call.connection.keys.find(digest, call);
   },
 
   async list(call, { after, limit }) {

@@ -5,6 +5,7 @@ import { createQuery, type KeyDocument } from './documents.ts';
 import { followPrimary } from './election/primary.ts';
 import { createReadBarrier } from './election/read-barrier.ts';
 import { createInsertions } from './insert.ts';
+import { createFind } from './keys.ts';
 import { TIME_LIMITS } from './limits.ts';
 import { createReads } from './pets.ts';
 import { type CollectionIds, prepareCollections } from './schema.ts';
@@ -41,20 +42,21 @@ export function createOpening(place: Place) {
       known ??= ids;
       const check = createCheck(db, ids);
       const { write, end } = createWrites(client, check.recent);
-      const query = createQuery(db, ids.get('pets'));
+      const query = createQuery(db, 'pets', ids.get('pets'));
       /** A linearizable read: it succeeds only on a primary that has committed a write of its own term. */
       async function confirm(): Promise<void> {
         const readConcern = new ReadConcern('linearizable');
         await db.collection('counters').findOne({}, { readConcern, maxTimeMS: TIME_LIMITS.operation });
       }
       const collection = db.collection<KeyDocument>('api_keys');
+      const queryKeys = createQuery(db, 'api_keys', ids.get('api_keys'));
       const barrier = createReadBarrier(primary.current, confirm);
       return {
         ...{ query, barrier, check: check.recent },
         close: () => Promise.all([end(), close()]),
         insertions: createInsertions(db, query, write),
         reads: createReads(db, ids.get('pets'), query, barrier),
-        keys: { collection, barrier, write, check: check.recent },
+        keys: { collection, barrier, write, check: check.recent, find: createFind(queryKeys, barrier) },
         /** Rejects also if no majority confirms the primary, which then can't be written. */
         checkReady: async () => void (await Promise.all([confirm(), check.now(), checkPrivileges(db)])),
       };

@@ -14,6 +14,7 @@ const stored = [apiKey(), apiKey(), apiKey()] as const;
 
 const BY_ID = /^(IDHACK|EXPRESS_IXSCAN|IXSCAN \{ _id: 1 \})/;
 const BY_STATUS = /^IXSCAN \{ status: 1, _id: 1 \}/;
+const BY_DIGEST = /^(EXPRESS_)?IXSCAN \{ digest: 1 \}/;
 
 /** The operations of work on a database with some pets and keys in it. */
 async function workOf(work: (storage: Storage) => Promise<unknown>, options = '') {
@@ -39,7 +40,8 @@ describeWithMongo('every query', () => {
       ['no pet', BY_ID, 0, async ({ pets }) => pets.find(2n ** 40n)],
       ['the first page', BY_ID, 21, async ({ pets }) => pets.list({ ...ALL_PETS, after: 0n, limit: 21 })],
       ['a page by status', BY_STATUS, 21, async ({ pets }) => pets.list({ status: 'sold', after: 0n, limit: 21 })],
-      ['a key', /^(EXPRESS_)?IXSCAN \{ digest: 1 \}/, 1, async ({ keys }) => keys.find(stored[1].digest)],
+      ['a key', BY_DIGEST, 1, async ({ keys }) => keys.find(stored[1].digest)],
+      ['keys', BY_DIGEST, 3, ({ keys }) => Promise.all([...stored, ...stored].map(({ digest }) => keys.find(digest)))],
       ['a page of keys', BY_ID, 3, async ({ keys }) => keys.list({ after: '', limit: 20 })],
     ])('for %s', async (_, plan, documents, work) => {
       const [query, ...more] = await workOf(work);
