@@ -3,11 +3,11 @@
 import type { ApiKey } from '@animal-store/domain';
 import { ALL_PETS, type ApiKeyRepository } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { atOnce, patiently } from './calls.ts';
+import { atOnce, patient, recovered } from './calls.ts';
 import { RECOVERY_LIMIT } from './limits.ts';
 import { createInAnotherProcess, type OtherProcess, openInAnotherProcess } from './other-process.ts';
-import { added, apiKey, everyKey, everyPage, idempotencyOf, inOrderOfKeyIds, rex } from './samples.ts';
-import { type ExportedFunction, opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
+import { added, apiKey, everyKey, everyPage, expectSame, idempotencyOf, inOrderOfKeyIds, rex } from './samples.ts';
+import { type ExportedFunction, portsAt, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 const UNKNOWN_ID = '0123456789abcdef';
 
@@ -17,11 +17,12 @@ export function anotherProcessContract<Place>(
 ): void {
   const test = testOf(adapter).extend<{ there: OtherProcess }>({
     there: async ({ place, storage }, use) => {
-      await storage.ready();
+      await recovered(storage);
       const there = await openInAnotherProcess(inAnotherProcess(place));
+      const { pets, keys } = { pets: patient(there.pets), keys: patient(there.keys) };
       // While the other connects, this process could end all its calls.
-      await patiently(() => there.pets.find(1n));
-      await use(there);
+      await pets.find(1n);
+      await use({ ...there, pets, keys });
     },
   });
 
@@ -38,7 +39,7 @@ export function anotherProcessContract<Place>(
         return Promise.all([pets, there.pets].map((each) => each.add(rex(), idempotency)));
       });
       for (const [here, elsewhere] of pairs) {
-        expect(here?.pet).toStrictEqual(elsewhere?.pet);
+        expectSame(here?.pet, elsewhere?.pet);
         expect([here?.created, elsewhere?.created].sort()).toEqual([false, true]);
         first.add(here?.created);
       }
@@ -72,33 +73,27 @@ export function anotherProcessContract<Place>(
     place,
   }) => {
     expect(await createInAnotherProcess(inAnotherProcess(place), 'Rex')).toBe('Rex');
-    const { pets } = await opened(adapter, place);
+    const { pets } = await portsAt(adapter, place);
     expect(await everyPage(pets)).toMatchObject([rex()]);
   });
 }
 
-/**
- * Expects that uses in one process and revocations in another are kept, whichever begins first, and make no other record.
- * The other process may be slow: each call is repeated.
- */
+/** Expects that uses in one process and revocations in another are kept, whichever begins first, and make no other record. */
 async function expectBothKept(one: ApiKeyRepository, other: ApiKeyRepository): Promise<void> {
   const changed: ApiKey[] = [];
   // The first calls of a process take so long that the others meet none of them.
   for (let round = 0; round < 4; round += 1) {
     const [user, revoker] = round % 2 === 0 ? [one, other] : [other, one];
     const records = Array.from({ length: 30 }, () => apiKey());
-    await Promise.all(records.map((record) => patiently(() => one.add(record))));
+    await Promise.all(records.map((record) => one.add(record)));
     const ids = [UNKNOWN_ID, ...records.map(({ id }) => id)];
-    await Promise.all(ids.map((id) => patiently(() => user.recordUse(id, 6))));
+    await Promise.all(ids.map((id) => user.recordUse(id, 6)));
     const changes = ids.map((id, index) => {
-      const calls = [
-        () => atOnce(4, () => patiently(() => user.recordUse(id, 7))),
-        () => patiently(() => revoker.revoke(id, 5)),
-      ];
+      const calls = [() => atOnce(4, () => user.recordUse(id, 7)), () => revoker.revoke(id, 5)];
       return Promise.all((index % 2 === 0 ? calls : calls.reverse()).map((call) => call()));
     });
     await Promise.all(changes);
     changed.push(...records.map((record) => ({ ...record, revokedAt: 5, lastUsedAt: 7 })));
-    for (const keys of [one, other]) expect(await everyKey(keys)).toStrictEqual(inOrderOfKeyIds(changed));
+    for (const keys of [one, other]) expectSame(await everyKey(keys), inOrderOfKeyIds(changed));
   }
 }

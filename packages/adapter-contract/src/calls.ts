@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
@@ -21,12 +22,15 @@ export function atOnce<Result>(count: number, call: (index: number) => Result | 
   return Promise.all(Array.from({ length: count }, (_, index) => call(index)));
 }
 
+/** How many processes wait for each processor, at least 1: on a busy machine everything takes so many times as long. */
+const waitingProcesses = () => Math.max(1, (loadavg()[0] as number) / availableParallelism());
+
 /**
- * The results of many calls at the same time. On a busy machine half of them may be slow once. If one fails, the message says how
- * long fewer of them take at this place: an engine, or its emulator, may be slow.
+ * The results of many calls at the same time. Half of them may be slow once, and more on a busy machine. If one fails, the
+ * message says how long fewer of them take at this place: an engine, or its emulator, may be slow.
  */
 export async function manyAtOnce<Result>(many: number, call: (index: number) => Promise<Result>): Promise<Result[]> {
-  const tries = { left: many / 2 };
+  const tries = { left: Math.ceil((many / 2) * waitingProcesses()) };
   const calls = Array.from({ length: many }, (_, index) => patiently(() => call(index), tries));
   const ends = await Promise.allSettled(calls);
   const failed = ends.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
@@ -85,6 +89,17 @@ export async function patiently<Result>(call: () => Promise<Result>, tries = { l
     }
   }
 }
+
+/** The same methods, whose calls are repeated in this way. A creation without an idempotency key may then be stored twice. */
+export const patient = <Port extends object>(port: Port): Port =>
+  new Proxy({} as Port, {
+    get(_, name) {
+      const method: unknown = Reflect.get(port, name);
+      // Without this a port would have a `then`, and be awaited.
+      if (typeof method !== 'function') return method;
+      return (...given: unknown[]) => patiently(() => method.apply(port, given));
+    },
+  });
 
 /** Expects that a call failed as `storage_unavailable`, with a message for clients. */
 export function expectUnavailable(name: string, failure: Error | null, { location }: Pick<Storage, 'location'>): void {

@@ -84,11 +84,13 @@ async function beforeAllCalls<Place>(
     const elsewhere = await beginElsewhere(adapter);
     const expectWorks = async (actor: Actor) => {
       const before = sequence.slow();
+      // On a busy machine calls are slow at another place, too.
+      const others = isWhole ? elsewhere() : 0;
       // One after the other: fewer may fail slowly than a pool has connections.
       const each = Array.from({ length: 30 }, () => callOf(sequence, actor, 'keys.add', index++));
       await sequence.run([each]);
       await sequence.run([everyCall(sequence, actor, index++).flat()]);
-      expect(sequence.slow() - before, 'slow calls that failed').toBeLessThan(4);
+      expect(sequence.slow() - before - (await others), 'slow calls that failed').toBeLessThan(4);
       await expectKept(sequence, actor);
     };
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import { type ApiKey, type IdempotencyKey, LIMITS, type NewPet, PET_STATUSES, type Pet } from '@animal-store/domain';
 import {
   ALL_PETS,
@@ -12,6 +13,7 @@ import {
   type StoredPet,
 } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
+import { expect } from 'vitest';
 
 /** A pet to create, without the members that are undefined. */
 export function rex(given: Partial<NewPet> = {}): NewPet {
@@ -215,6 +217,36 @@ export const idempotencyKeys: fc.Arbitrary<IdempotencyKey> = fc.record({
     fc.string({ unit: visible, minLength: KEY_LENGTH - 5, maxLength: KEY_LENGTH, ...FULL_LENGTH }),
   ),
 });
+
+/** Where two values differ first, and how. */
+function differenceOf(found: unknown, expected: unknown, path = ''): string {
+  if (isDeepStrictEqual(found, expected)) return '';
+  const areObjects = [found, expected].every((value) => typeof value === 'object' && value !== null);
+  for (const name of areObjects ? Object.keys({ ...(expected as object), ...(found as object) }) : []) {
+    const [one, other] = [found, expected].map((value) => Reflect.get(value as object, name));
+    const difference = differenceOf(one, other, `${path}${Array.isArray(expected) ? `[${name}]` : `.${name}`}`);
+    if (difference) return difference;
+  }
+  let begin = 0;
+  const areTexts = typeof found === 'string' && typeof expected === 'string';
+  while (areTexts && found[begin] === expected[begin]) begin += 1;
+  // Characters that look alike differ in their codes.
+  const codeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const [one, other] = [found, expected].map((value) =>
+    areTexts
+      ? `"${(value as string).slice(Math.max(0, begin - 20), begin + 20).replace(/[^ -~]/g, codeOf)}"`
+      : inspect(value, { breakLength: Infinity, maxStringLength: 40 }),
+  );
+  return `${path} is ${one} instead of ${other}${begin > 20 ? ` from code unit ${begin - 20} on` : ''}`;
+}
+
+/** Expects that values are equal. The message says where they differ first: Vitest's own has 40 characters of each. */
+export function expectSame(found: unknown, expected: unknown, what = 'the result'): void {
+  if (isDeepStrictEqual(found, expected)) return;
+  const [length, others] = [found, expected].map((value) => (Array.isArray(value) ? value.length : 0));
+  const lengths = length === others ? '' : `, ${length} items instead of ${others}`;
+  expect(found, what + differenceOf(found, expected) + lengths).toStrictEqual(expected);
+}
 
 let made = 0;
 

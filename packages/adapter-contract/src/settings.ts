@@ -2,9 +2,9 @@
 
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { expectNoSecret, expectUnavailable, failuresOf, recovered } from './calls.ts';
+import { expectNoSecret, expectUnavailable, failuresOf, patient, recovered } from './calls.ts';
 import { CLOSE_LIMIT } from './limits.ts';
-import { added, apiKey, everyKey, everyPage, idempotencyOf, rex } from './samples.ts';
+import { added, apiKey, everyKey, everyPage, expectSame, idempotencyOf, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void {
@@ -31,28 +31,29 @@ export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void 
     ...(twin && { 'another place of the same name': (place: Place) => twin.call(adapter, place) }),
   };
   for (const [name, otherOf] of Object.entries(others)) {
-    test(`shares nothing with a storage at ${name}`, async ({ place, storage: { pets, keys } }) => {
+    test(`shares nothing with a storage at ${name}`, async ({ place, pets, keys }) => {
       const pet = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
       const record = apiKey();
       await keys.add(record);
       await keys.revoke(record.id, 5);
-      expect(await pets.find(pet.id)).toStrictEqual(pet);
-      expect(await keys.find(record.digest)).toStrictEqual({ ...record, revokedAt: 5 });
+      expectSame(await pets.find(pet.id), pet);
+      expectSame(await keys.find(record.digest), { ...record, revokedAt: 5 });
 
       const other = await opened(adapter, await otherOf(place));
       await recovered(other);
-      expect(await other.pets.find(pet.id)).toBeNull();
-      expect(await everyPage(other.pets)).toEqual([]);
-      expect(await other.keys.find(record.digest)).toBeNull();
-      expect(await everyKey(other.keys)).toEqual([]);
+      const there = { pets: patient(other.pets), keys: patient(other.keys) };
+      expect(await there.pets.find(pet.id)).toBeNull();
+      expect(await everyPage(there.pets)).toEqual([]);
+      expect(await there.keys.find(record.digest)).toBeNull();
+      expect(await everyKey(there.keys)).toEqual([]);
       expect((await other.archive?.lastId()) ?? 0n, 'the last id').toBe(0n);
       const max = rex({ name: 'Max' });
-      const created = await added(other.pets, max, idempotencyOf(max, 'k1'));
-      await other.keys.add(record);
-      expect(await everyPage(other.pets)).toStrictEqual([{ ...max, id: created.id }]);
+      const created = await added(there.pets, max, idempotencyOf(max, 'k1'));
+      await there.keys.add(record);
+      expectSame(await everyPage(there.pets), [{ ...max, id: created.id }]);
       expect((await other.archive?.lastId()) ?? created.id, 'the last id').toBeGreaterThanOrEqual(created.id);
-      expect(await other.keys.find(record.digest)).toStrictEqual(record);
-      expect(await everyPage(pets)).toStrictEqual([pet]);
+      expectSame(await there.keys.find(record.digest), record);
+      expectSame(await everyPage(pets), [pet]);
     });
   }
 }

@@ -1,5 +1,6 @@
 import type { PetArchive, Ports, Storage } from '@animal-store/domain/ports';
 import { expect, onTestFinished, type TestAPI, test } from 'vitest';
+import { patient } from './calls.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** The limit of each test, in milliseconds: ten times what a slow and busy machine needs. */
@@ -224,7 +225,13 @@ export async function opened<Place>(adapter: StorageUnderTest<Place>, place: Pla
   return storage;
 }
 
-/** What a test of a storage asks for by its parameter. */
+/** The ports of such a storage. Slow calls are repeated. */
+export async function portsAt<Place>(adapter: StorageUnderTest<Place>, place: Place, number = 0): Promise<Ports> {
+  const { pets, keys } = await opened(adapter, place, number);
+  return { pets: patient(pets), keys: patient(keys) };
+}
+
+/** What a test of a storage asks for by its parameter. Slow calls of the ports are repeated. */
 interface Fixtures<Place> extends Ports {
   /** New and empty. */
   readonly place: Place;
@@ -241,8 +248,8 @@ export function testOf<Place>(adapter: StorageUnderTest<Place>) {
     // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of other fixtures from it.
     place: async ({}, use: (place: Place) => Promise<void>) => use(await adapter.freshPlace()),
     storage: async ({ place }, use) => use(await opened(adapter, place)),
-    pets: ({ storage }, use) => use(storage.pets),
-    keys: ({ storage }, use) => use(storage.keys),
+    pets: ({ storage }, use) => use(patient(storage.pets)),
+    keys: ({ storage }, use) => use(patient(storage.keys)),
   });
 }
 
@@ -251,7 +258,7 @@ export function archiveTestOf<Place>(adapter: StorageUnderTest<Place>) {
   return testOf(adapter).extend<{ archive: PetArchive }>({
     async archive({ storage }, use) {
       expect(storage.archive, 'the archive of the storage').toBeDefined();
-      await use(storage.archive as PetArchive);
+      await use(patient(storage.archive as PetArchive));
     },
   });
 }

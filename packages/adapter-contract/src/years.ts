@@ -6,46 +6,47 @@ import {
   apiKey,
   everyKey,
   everyPage,
+  expectSame,
   FULL_PET,
   FULL_SELECTIONS,
   idempotencyOf,
   inOrderOfKeyIds,
   rex,
 } from './samples.ts';
-import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
+import { portsAt, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 const TEN_YEARS = 10 * 365 * 24 * 3_600_000;
 
 export function yearsContract<Place>(adapter: StorageUnderTest<Place>): void {
   testOf(adapter)(
     'keeps pets, idempotency keys and API keys for years, and assigns higher ids when opened again',
-    async ({ place, storage }) => {
+    async ({ place, storage, pets: earlier, keys: earlierKeys }) => {
       const idempotency = idempotencyOf(FULL_PET, 'k1');
-      const first = await added(storage.pets, FULL_PET, idempotency);
-      const created = [first, await added(storage.pets, rex({ status: 'available' })), await added(storage.pets)];
+      const first = await added(earlier, FULL_PET, idempotency);
+      const created = [first, await added(earlier, rex({ status: 'available' })), await added(earlier)];
       const [used, revoked] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 3 })];
-      for (const record of [used, revoked]) await storage.keys.add(record);
-      await storage.keys.recordUse(used.id, 5);
-      await storage.keys.revoke(revoked.id, 10);
+      for (const record of [used, revoked]) await earlierKeys.add(record);
+      await earlierKeys.recordUse(used.id, 5);
+      await earlierKeys.revoke(revoked.id, 10);
       await storage.close();
 
       await adapter.operator?.expire?.(place);
       onTestFinished(() => void vi.useRealTimers());
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + TEN_YEARS });
-      const { pets, keys } = await opened(adapter, place);
-      expect(await pets.add(FULL_PET, idempotency)).toStrictEqual({ pet: first, created: false });
+      const { pets, keys } = await portsAt(adapter, place);
+      expectSame(await pets.add(FULL_PET, idempotency), { pet: first, created: false });
       const max = rex({ name: 'Max' });
       expect(await pets.add(max, idempotencyOf(max, 'k1'))).toBeNull();
-      expect(await everyPage(pets)).toStrictEqual(created);
-      for (const filters of FULL_SELECTIONS) expect(await everyPage(pets, filters)).toStrictEqual([first]);
-      for (const pet of created) expect(await pets.find(pet.id)).toStrictEqual(pet);
+      expectSame(await everyPage(pets), created);
+      for (const filters of FULL_SELECTIONS) expectSame(await everyPage(pets, filters), [first]);
+      for (const pet of created) expectSame(await pets.find(pet.id), pet);
       expect((await added(pets)).id).toBeGreaterThan(created[2]?.id as bigint);
       const records = [
         { ...used, lastUsedAt: 5 },
         { ...revoked, revokedAt: 10 },
       ];
-      expect(await everyKey(keys)).toStrictEqual(inOrderOfKeyIds(records));
-      for (const record of records) expect(await keys.find(record.digest)).toStrictEqual(record);
+      expectSame(await everyKey(keys), inOrderOfKeyIds(records));
+      for (const record of records) expectSame(await keys.find(record.digest), record);
     },
   );
 }

@@ -11,7 +11,7 @@ import {
 } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { type Method as AnyMethod, callBy, failureOf } from '../calls.ts';
-import { apiKey, FULL_PET, FULL_SELECTIONS, inOrderOfIds, rex, selected } from '../samples.ts';
+import { apiKey, expectSame, FULL_PET, FULL_SELECTIONS, inOrderOfIds, rex, selected } from '../samples.ts';
 import { textOf } from './log.ts';
 import {
   addsKey,
@@ -135,7 +135,7 @@ export function callsAtNewPlace() {
 
   function recognized({ id, ...pet }: Pet): { slot: Slot; request: NewPet } {
     const request = requests.get(pet.name) ?? wrong(`nobody has sent the pet ${id} "${pet.name}"`);
-    expect(pet, `pet ${id}`).toStrictEqual(request);
+    expectSame(pet, request, `pet ${id}`);
     return { slot: slots.get(pet.name.replace(/: .*/, '')) as Slot, request };
   }
 

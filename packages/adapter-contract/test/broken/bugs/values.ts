@@ -30,7 +30,10 @@ async function firstOfPartitions(archive: PetArchive, after: bigint): Promise<re
 /** Bugs of what is stored, and of what comes back. */
 export const VALUE_BUGS: Bugs = {
   'assigns an id from 1 to 2^53 - 1, and returns any pet as it was given, code unit for code unit': {
-    'A name is normalized': ofPets('add', (add) => (pet, key) => add({ ...pet, name: pet.name.normalize() }, key)),
+    'A name is normalized': {
+      message: /\.name is "\\u00e9" instead of "e\\u0301"/,
+      change: ofPets('add', (add) => (pet, key) => add({ ...pet, name: pet.name.normalize() }, key)),
+    },
     'Reads go to any replica': {
       behind: 'a replica that lags',
       change: ofPets('find', (find, { archive }, url) => async (id) => {
