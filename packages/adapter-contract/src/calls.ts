@@ -178,7 +178,7 @@ const RIGHT = {
   'archive.restore': () => [[]],
 } satisfies Record<Method, () => readonly unknown[]>;
 
-export const METHODS = Object.keys(RIGHT) as readonly Method[];
+const METHODS = Object.keys(RIGHT) as readonly Method[];
 
 /** The methods that throw a TypeError if their argument is missing. */
 export const TYPE_ERRORS = ['pets.add', 'pets.list', 'keys.add', 'keys.list'] as const satisfies readonly Method[];

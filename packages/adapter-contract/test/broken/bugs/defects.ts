@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMITS } from '@animal-store/domain';
-import { type Bugs, both, ofKeys, ofPets, outage, unavailable } from './bug.ts';
+import { type Bugs, both, type Change, ofKeys, ofPets, outage, unavailable } from './bug.ts';
 
 /** Each error of a call is an outage. */
 const allOutages =
@@ -10,8 +10,45 @@ const allOutages =
       throw outage(failure);
     });
 
+/** What an engine rejects, by the method whose adapter takes it for an outage. */
+const REJECTED: Readonly<Record<string, (...given: never[]) => boolean>> = {
+  'pets.list': ({ limit }: { readonly limit: unknown }) => typeof limit === 'string',
+  'keys.find': (digest: unknown) => typeof digest !== 'string',
+  'keys.list': ({ after }: { readonly after: unknown }) => typeof after !== 'string',
+  'keys.recordUse': (_: string, at: unknown) => typeof at !== 'number',
+  'keys.revoke': (_: string, at: unknown) => typeof at !== 'number',
+  'archive.read': (after: unknown) => typeof after !== 'bigint',
+  'archive.skipIds': (id: unknown) => typeof id !== 'bigint',
+  'archive.restore': (pets: unknown) => !Array.isArray(pets),
+};
+
+/** A wrong argument is an outage of its call, and of those that are in flight. */
+const rejecting =
+  (name: string, isWrong: (...given: never[]) => boolean): Change =>
+  (storage) => {
+    const [port, method] = name.split('.') as ['pets' | 'keys' | 'archive', string];
+    let rejected = 0;
+    async function call(...given: never[]): Promise<unknown> {
+      const before = rejected;
+      if (isWrong(...given)) rejected += 1;
+      return Reflect.get(
+        storage[port],
+        method,
+      )(...given).finally(() => {
+        if (rejected > before) throw outage(new Error('the engine rejects a call of the batch'));
+      });
+    }
+    return { [port]: { ...storage[port], [method]: call } };
+  };
+
+const rejections = Object.entries(REJECTED).map(([name, isWrong]): [string, Bugs[string]] => [
+  `throws no outage for wrong arguments of ${name}${name.startsWith('archive') ? '' : ', and fails no call beside them'}`,
+  { [`A wrong argument of ${name} is an outage`]: rejecting(name, isWrong) },
+]);
+
 /** Bugs of wrong arguments. */
 export const DEFECT_BUGS: Bugs = {
+  ...Object.fromEntries(rejections),
   'throws no outage for wrong arguments of pets.find, and fails no call beside them': {
     'Each error of a search is an outage': ofPets('find', allOutages),
     'A wrong id fails the searches beside it': ofPets('find', (find) => {
@@ -27,12 +64,6 @@ export const DEFECT_BUGS: Bugs = {
       };
     }),
   },
-  'throws no outage for wrong arguments of pets.list, and fails no call beside them': {
-    'A wrong limit of a page is an outage': ofPets('list', (list) => async (selection) => {
-      if (typeof selection.limit === 'string') throw unavailable(new Error('TypeMismatch'));
-      return list(selection);
-    }),
-  },
   'throws no outage for wrong arguments of pets.add, and fails no call beside them': {
     'A category beyond an int64 is cut to 64 bits': ofPets('add', (add) => async (pet, key) => {
       const { categoryId } = pet;
@@ -41,9 +72,6 @@ export const DEFECT_BUGS: Bugs = {
     'A long holder of an idempotency key is cut': ofPets('add', (add) => async (pet, key) => {
       return add(pet, key && { ...key, holder: key.holder.slice(0, 100) });
     }),
-  },
-  'throws no outage for wrong arguments of keys.recordUse, and fails no call beside them': {
-    'Each error of the methods of API keys is an outage': ofKeys('recordUse', allOutages),
   },
   'throws no outage for wrong arguments of keys.add, and fails no call beside them': {
     'A time that is missing is stored as 0': ofKeys('add', (add) => async (key) => {
