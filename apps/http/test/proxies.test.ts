@@ -264,6 +264,8 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       const { instance, proxied } = await startBehind(name);
       instance.process.kill('SIGKILL');
       await instance.exit;
+      // HAProxy 2.6.12 may close the first connection without a response (haproxy/haproxy#2793).
+      await proxied.call('GET', '/v1/pets').catch(() => {});
       for (const headers of [{}, { 'idempotency-key': 'a' }]) {
         const { status, json, headers: fields } = await proxied.call('GET', '/v1/pets', { headers });
         expect([status, fields['content-type'], fields['retry-after']]).toEqual([503, 'application/json', '1']);
