@@ -107,8 +107,11 @@ const SKIP_TAKEN_IDS = statement(`WITH next AS MATERIALIZED (
 /** null: the idempotency key stands for another pet. */
 type Outcome = Creation | null | Error;
 
-/** Runs a statement for all items; for each half of them if the server rejects one, because it does not say which. */
-const divisible =
+/**
+ * Runs a statement for all items, or one for each if the server rejects one of them, because it does not say which. Several items
+ * in one of these statements could wait for the locks of another one, in a circle.
+ */
+const orEachAlone =
   <T, R>(work: BatchWork<T, R>): BatchWork<T, R> =>
   async (items, limits) => {
     try {
@@ -116,10 +119,9 @@ const divisible =
     } catch (failure) {
       // The driver, or JSON, has no form of a value.
       const isOfOne = failure instanceof TypeError || meaningOf(failure).isOfOne;
-      if (items.length === 1 || !isOfOne) return items.map(() => failure as Error);
-      const half = items.length >> 1;
-      const halves = [items.slice(0, half), items.slice(half)].map((part) => divisible(work)(part, limits));
-      return (await Promise.all(halves)).flat();
+      if (items.length === 1 || !isOfOne) throw failure;
+      const ends = items.map((item) => work([item], limits).catch((error: Error) => [error]));
+      return (await Promise.all(ends)).flat() as (R | Error)[];
     }
   };
 
@@ -168,13 +170,13 @@ export function createPetBatches({ read, write }: Pools) {
         const pages = await resultsOf<readonly PetRow[]>(read, statement, longest, limits);
         return pages.map((page) => page.map(petOf));
       });
-    return createBatches(divisible(list), PAGE_BATCH);
+    return createBatches(orEachAlone(list), PAGE_BATCH);
   };
 
   return {
     // One at a time: the ids of a batch are above those of the batch before.
-    create: createBatches(divisible(insert), PET_BATCH),
-    find: createBatches(divisible(find), PET_BATCH),
+    create: createBatches(orEachAlone(insert), PET_BATCH),
+    find: createBatches(orEachAlone(find), PET_BATCH),
     list: pages(PET_STATEMENTS.list),
     listByStatus: pages(PET_STATEMENTS.listByStatus),
   };
