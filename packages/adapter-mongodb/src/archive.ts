@@ -1,9 +1,9 @@
 import type { Methods } from '@animal-store/adapter-kit';
 import { ALL_PETS, type PetArchive, type StoredPet } from '@animal-store/domain/ports';
-import { decodeDocument, type PetDocument, type Query } from './documents.ts';
+import { decodeDocument, type PetDocument, type Query, timeOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import type { Insertions } from './insert.ts';
-import { checkCategoryId, checkPageLimit } from './limits.ts';
+import { checkInt64, checkPageLimit } from './limits.ts';
 import { rangeOf } from './pets.ts';
 
 /** What the methods of the archive need of an open database. */
@@ -17,6 +17,7 @@ interface Archive {
 export const archive: Methods<PetArchive, Archive> = {
   read(call, after, limit) {
     checkPageLimit(limit);
+    checkInt64(after);
     const { query, barrier } = call.connection;
     return barrier(async () => (await query(limit, rangeOf({ ...ALL_PETS, after }), call)).map(storedPetOf));
   },
@@ -36,11 +37,11 @@ export const archive: Methods<PetArchive, Archive> = {
 };
 
 function documentOf({ id, createdAt, ...pet }: StoredPet): PetDocument {
-  checkCategoryId(pet.categoryId);
+  for (const value of [id, pet.categoryId]) checkInt64(value);
   return { _id: id, ...pet, createdAt: new Date(createdAt) };
 }
 
 function storedPetOf(document: Buffer): StoredPet {
   const { _id: id, createdAt, ...pet } = decodeDocument(document);
-  return { id, ...pet, createdAt: createdAt.getTime() };
+  return { id, ...pet, createdAt: timeOf(createdAt) };
 }

@@ -1,9 +1,9 @@
 import type { Limits } from '@animal-store/adapter-kit';
-import type { ApiKey, Pet, PetStatus } from '@animal-store/domain';
+import { type ApiKey, LIMITS, type Pet, type PetStatus } from '@animal-store/domain';
 import type { StoredPet } from '@animal-store/domain/ports';
 import { BSON, type ClientSession, type Db, type Document, type UUID } from 'mongodb';
 import { mayBeRepeated } from './failures.ts';
-import { requireTime } from './limits.ts';
+import { operationTime } from './limits.ts';
 
 /**
  * A pet as it is stored: one write stores it with its idempotency key, or neither. A bigint is an int64; one outside its range
@@ -23,6 +23,12 @@ export interface KeyDocument extends Omit<ApiKey, 'id' | 'createdAt' | 'expiresA
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
   readonly lastUsedAt: Date | null;
+}
+
+/** A stored time as the ports have it. One beyond the range of a Date is the farthest one: the driver reads neither its sign nor it. */
+export function timeOf(date: Date): number {
+  const time = date.getTime();
+  return Number.isNaN(time) ? LIMITS.time.max : time;
 }
 
 /** Reads the bytes of at most `limit` documents of a collection. */
@@ -54,7 +60,7 @@ export async function readDocuments(
     ...(session && { session }),
   } as const;
   return repeated(async () => {
-    const bounded = { ...command, readConcern: { level: 'majority' }, maxTimeMS: requireTime(limits) };
+    const bounded = { ...command, readConcern: { level: 'majority' }, maxTimeMS: operationTime(limits) };
     return (await db.command(bounded, options))['cursor'].firstBatch;
   });
 }

@@ -1,6 +1,6 @@
 import { type Limits, timeLeft, withTimeout } from '@animal-store/adapter-kit';
 import type { ClientSession, Db, Long } from 'mongodb';
-import { requireTime } from './limits.ts';
+import { operationTime } from './limits.ts';
 
 /** The last id that any process has reserved. */
 interface CounterDocument {
@@ -44,7 +44,7 @@ export function createIds(db: Db) {
     // Before the command: `raiseTo` may replace it meanwhile.
     latest = reservation;
     const left = timeLeft(limits);
-    const options = { upsert: true, returnDocument: 'after', maxTimeMS: requireTime(limits), session } as const;
+    const options = { upsert: true, returnDocument: 'after', maxTimeMS: operationTime(limits), session } as const;
     const counted = counters.findOneAndUpdate(COUNTER, { $inc: { last: BigInt(size) } }, options);
     // What comes later is not used.
     const counter = await withTimeout(counted, left);
@@ -79,7 +79,7 @@ export function createIds(db: Db) {
 
     /** The last id that any process has reserved; 0 if none has. */
     async last(limits: Limits): Promise<bigint> {
-      const counter = await counters.findOne(COUNTER, { maxTimeMS: requireTime(limits) });
+      const counter = await counters.findOne(COUNTER, { maxTimeMS: operationTime(limits) });
       return BigInt(String(counter?.last ?? 0));
     },
 
@@ -88,7 +88,7 @@ export function createIds(db: Db) {
      * reserving now takes its own.
      */
     async raiseTo(id: bigint, session: ClientSession, limits: Limits): Promise<void> {
-      const options = { upsert: true, session, maxTimeMS: requireTime(limits) };
+      const options = { upsert: true, session, maxTimeMS: operationTime(limits) };
       await counters.updateOne(COUNTER, { $max: { last: id } }, options);
       latest = NONE;
     },

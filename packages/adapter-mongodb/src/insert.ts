@@ -13,7 +13,7 @@ import {
 import { decodeDocument, decodePet, type NewDocument, type PetDocument, petOf, type Query } from './documents.ts';
 import { isDuplicateKey } from './failures.ts';
 import { createIds } from './ids.ts';
-import { requireTime, TIME_LIMITS } from './limits.ts';
+import { operationTime, TIME_LIMITS } from './limits.ts';
 import type { Write } from './write.ts';
 
 /** As many pets as the server writes to its log in one step: 2 MB at most, a fraction of a message. */
@@ -155,7 +155,7 @@ export async function insertAll<D extends Document>(
   limits: Limits,
   session: ClientSession,
 ) {
-  const maxTimeMS = requireTime(limits);
+  const maxTimeMS = operationTime(limits);
   const errors = new Map<OptionalUnlessRequiredId<D>, MongoServerError>();
   try {
     await collection.insertMany(documents, {

@@ -2,11 +2,11 @@ import { type Call, createBatches, type Limits, type Methods } from '@animal-sto
 import type { ApiKey } from '@animal-store/domain';
 import type { ApiKeyRepository } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
-import { decodeDocument, type KeyDocument, type Query } from './documents.ts';
+import { decodeDocument, type KeyDocument, type Query, timeOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import { isDuplicateKey } from './failures.ts';
 import { insertAll } from './insert.ts';
-import { checkType, requireTime, TIME_LIMITS } from './limits.ts';
+import { checkText, operationTime, TIME_LIMITS } from './limits.ts';
 import type { Write } from './write.ts';
 
 /** How many keys one query looks up at most: up to a megabyte. */
@@ -25,11 +25,11 @@ type Database = { readonly keys: Keys };
 
 /** Combines the calls that find keys. Fails with the driver's errors. */
 export function createFind(query: Query, barrier: ReadBarrier) {
-  async function findAll(digests: readonly string[], limits: Limits): Promise<(ApiKey | null)[]> {
+  async function findAll(digests: readonly string[], limits: Limits): Promise<(ApiKey | Error | null)[]> {
     const [only, ...more] = new Set(digests);
     const digest = more.length === 0 ? only : { $in: [only, ...more] };
     const found = (await query(1 + more.length, { filter: { digest } }, limits)).map(decodeDocument<KeyDocument>);
-    const byDigest = new Map(found.map((key) => [key.digest, apiKeyOf(key)]));
+    const byDigest = new Map(found.map((key) => [key.digest, readable(key)]));
     return digests.map((digest) => byDigest.get(digest) ?? null);
   }
 
@@ -43,7 +43,7 @@ export function createFind(query: Query, barrier: ReadBarrier) {
 async function checked(call: Call<Database>) {
   const { keys } = call.connection;
   await keys.check();
-  return { ...keys, limits: { maxTimeMS: requireTime(call) } };
+  return { ...keys, limits: { maxTimeMS: operationTime(call) } };
 }
 
 export const keys: Methods<ApiKeyRepository, Database> = {
@@ -57,11 +57,12 @@ export const keys: Methods<ApiKeyRepository, Database> = {
   },
 
   find(call, digest) {
-    checkType('string', digest);
+    checkText(digest);
     return call.connection.keys.find(digest, call);
   },
 
   async list(call, { after, limit }) {
+    checkText(after);
     const { collection, barrier, limits } = await checked(call);
     const options = { sort: { _id: 1 }, limit, ...limits } as const;
     const find = () => collection.find({ _id: { $gt: after } }, options).toArray();
@@ -69,19 +70,21 @@ export const keys: Methods<ApiKeyRepository, Database> = {
   },
 
   async revoke(call, id, at) {
+    checkText(id);
     const { collection, write } = call.connection.keys;
     const revokedAt = { $ifNull: ['$revokedAt', new Date(at)] };
     const document = await write(call, (session) => {
-      const options = { returnDocument: 'after', maxTimeMS: requireTime(call), session } as const;
+      const options = { returnDocument: 'after', maxTimeMS: operationTime(call), session } as const;
       return collection.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
     });
     return document && apiKeyOf(document);
   },
 
   async recordUse(call, id, at) {
+    checkText(id);
     const { collection, write } = call.connection.keys;
     await write(call, (session) => {
-      const options = { maxTimeMS: requireTime(call), session };
+      const options = { maxTimeMS: operationTime(call), session };
       return collection.updateOne({ _id: id }, { $set: { lastUsedAt: new Date(at) } }, options);
     });
   },
@@ -100,13 +103,22 @@ function documentOf({ id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }
   };
 }
 
-const timeOrNull = (date: Date | null) => (date === null ? null : date.getTime());
+/** A key, or why it can't be read: it was changed by hand, and its callers alone learn that. */
+function readable(document: KeyDocument): ApiKey | Error {
+  try {
+    return apiKeyOf(document);
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+const timeOrNull = (date: Date | null) => (date === null ? null : timeOf(date));
 
 function apiKeyOf({ _id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }: KeyDocument): ApiKey {
   return {
     id: _id,
     ...rest,
-    createdAt: createdAt.getTime(),
+    createdAt: timeOf(createdAt),
     expiresAt: timeOrNull(expiresAt),
     revokedAt: timeOrNull(revokedAt),
     lastUsedAt: timeOrNull(lastUsedAt),

@@ -1,5 +1,4 @@
 import { BUDGET, type Limits, timeLeft } from '@animal-store/adapter-kit';
-import { LIMITS } from '@animal-store/domain';
 
 /** In milliseconds. */
 export const TIME_LIMITS = {
@@ -9,15 +8,15 @@ export const TIME_LIMITS = {
   batch: BUDGET.call - BUDGET.driver,
 } as const;
 
-/** Throws a RangeError if it is no int64: the driver would cut it to 64 bits silently. */
-export function checkCategoryId(categoryId: bigint): void {
-  const { min, max } = LIMITS.categoryId;
-  if (categoryId < min || categoryId > max) throw new RangeError(`categoryId must be an int64: ${categoryId}`);
+/** Throws a TypeError, or a RangeError if it is beyond int64: the driver would cut it to 64 bits silently. */
+export function checkInt64(value: unknown): void {
+  if (typeof value !== 'bigint') throw new TypeError(`a bigint is needed, got ${typeof value}`);
+  if (BigInt.asIntN(64, value) !== value) throw new RangeError(`an int64 is needed, got ${value}`);
 }
 
-/** Throws a TypeError if it has another type: an object may be an operator, and fail or change the query of several calls. */
-export function checkType(type: 'bigint' | 'string', value: unknown): void {
-  if (typeof value !== type) throw new TypeError(`a value of a query must be a ${type}, was a ${typeof value}`);
+/** Throws a TypeError: an object may be an operator, and fail or change the query of several calls, or change other documents. */
+export function checkText(value: unknown): void {
+  if (typeof value !== 'string') throw new TypeError(`a string is needed, got ${typeof value}`);
 }
 
 /** Throws a TypeError if it is no limit of a page: the codes with which the server rejects it are those of outages, too. */
@@ -30,4 +29,4 @@ export function checkPageLimit(limit: number): void {
  *
  * @throws DomainError `storage_unavailable` if they have given up.
  */
-export const requireTime = (limits: Limits): number => Math.min(timeLeft(limits), TIME_LIMITS.operation);
+export const operationTime = (limits: Limits): number => Math.min(timeLeft(limits), TIME_LIMITS.operation);

@@ -5,7 +5,7 @@ import type { Db, UUID } from 'mongodb';
 import { decodePet, type NewDocument, type Query, readDocuments, valuesOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
 import type { Insertions } from './insert.ts';
-import { checkCategoryId, checkPageLimit, checkType, TIME_LIMITS } from './limits.ts';
+import { checkInt64, checkPageLimit, checkText, TIME_LIMITS } from './limits.ts';
 import { BY_STATUS } from './schema.ts';
 
 /** How many pets one query looks up at most: up to 2.5 megabytes, a fraction of what one response may hold. */
@@ -25,21 +25,21 @@ interface Pets {
 
 export const pets: Methods<PetRepository, Pets> = {
   add(call, { name, categoryId, status }, idempotency) {
-    checkCategoryId(categoryId);
+    checkInt64(categoryId);
     const pet = { name, categoryId, status, idempotency } satisfies Record<keyof NewDocument, unknown>;
     return call.connection.insertions.create(pet, call);
   },
 
   find(call, id) {
-    checkType('bigint', id);
+    checkInt64(id);
     return call.connection.reads.find(id, call);
   },
 
   async list(call, selection: SelectionBy<'status'>) {
     const { status, after, limit } = selection;
     checkPageLimit(limit);
-    checkType('bigint', after);
-    if (status !== undefined) checkType('string', status);
+    checkInt64(after);
+    if (status !== undefined) checkText(status);
     return call.connection.reads.list(selection, call);
   },
 };
