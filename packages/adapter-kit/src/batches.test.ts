@@ -182,6 +182,25 @@ describe('createBatches', () => {
     expect(turns).toBeGreaterThanOrEqual(49);
   });
 
+  test('begins the next batch before results that callers hold back until the next turn are delivered', async () => {
+    const order: string[] = [];
+    const add = createBatches<number, number>(
+      async (items) => {
+        order.push(`batch ${items}`);
+        return items;
+      },
+      { maxItems: 100 },
+    );
+    // A request of the next turn.
+    setImmediate(() => setImmediate(() => add(2, ENDLESS)));
+    await add(1, ENDLESS);
+    for (let microtasks = 0; microtasks < 20; microtasks += 1) await null;
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push('delivered');
+    await settle();
+    expect(order).toEqual(['batch 1', 'batch 2', 'delivered']);
+  });
+
   const fewResults = new TypeError('the work of a batch has no 2 results');
   test.each<[() => unknown, Error]>([
     [fail, new TypeError('down')],

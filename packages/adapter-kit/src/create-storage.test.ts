@@ -52,7 +52,7 @@ describe('createStorage', () => {
       [pets.list, { after: 0n, limit: 20 }],
       [keys.add, { id: 'a', createdAt: 1, expiresAt: null, revokedAt: 2, lastUsedAt: null }],
       [keys.find, 'digest'],
-      [keys.list],
+      [keys.list, { after: '', limit: 20 }],
       [keys.revoke, 'a', 1],
       [keys.recordUse, 'a', 1],
       [storage.archive?.read, 0n, 1_000],

@@ -54,20 +54,21 @@ export function requireTime(value: unknown): void {
     throw new TypeError('a time must be in whole milliseconds, in the range of a Date');
 }
 
-/** The same repository. Its methods reject with a TypeError if a time is none. */
-export const requiringTimes = ({ add, revoke, recordUse, ...reads }: ApiKeyRepository): ApiKeyRepository => ({
-  ...reads,
+/** The same repository, whose methods reject with a TypeError if a time is not valid. */
+export const requiringTimes = (keys: ApiKeyRepository): ApiKeyRepository => ({
   async add(key) {
     requireTime(key.createdAt);
     for (const time of [key.expiresAt, key.revokedAt, key.lastUsedAt]) if (time !== null) requireTime(time);
-    return add(key);
+    return keys.add(key);
   },
+  find: (digest) => keys.find(digest),
+  list: (selection) => keys.list(selection),
   async revoke(id, at) {
     requireTime(at);
-    return revoke(id, at);
+    return keys.revoke(id, at);
   },
   async recordUse(id, at) {
     requireTime(at);
-    return recordUse(id, at);
+    return keys.recordUse(id, at);
   },
 });
