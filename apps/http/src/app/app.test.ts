@@ -51,6 +51,7 @@ describe('a response to a script of another origin', () => {
 
   test.each<[what: string, status: number, path: string, init: RequestInit, checkReadiness?: () => Promise<void>]>([
     ['an operation', 200, '/v1/pets', KEY],
+    ['a redirect', 302, '/', {}],
     ['an unknown path', 404, '/nothing', {}],
     ['an unknown path', 404, '/v1/nothing', KEY],
     ['another method', 405, '/v1/pets', { ...KEY, method: 'PUT' }],

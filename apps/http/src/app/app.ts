@@ -2,7 +2,7 @@ import type { Catalogue, Clock } from '@animal-store/domain';
 import type { Authenticate } from '@animal-store/domain/transport';
 import { Hono } from 'hono';
 import { requireKey } from './auth.ts';
-import { allowOrigins, preflightReply } from './cors.ts';
+import { allowOrigins, answerPreflight } from './cors.ts';
 import { docs } from './docs.ts';
 import type { Env } from './env.ts';
 import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
@@ -94,21 +94,25 @@ export function createApp({
   const app = new Hono<Env>();
   const operations = OPERATIONS.map((operation) => operation({ catalogue, clock, basePath }));
   const routeOf = (path: string) => basePath + path.replace(/\{(\w+)\}/, ':$1');
-  const add = (method: 'get' | 'post', path: string, route: Route) => app[method](path, serve(recorder, path, route));
+  const isBelow = (path: string, base: string) => path === base || path.startsWith(`${base}/`);
 
-  const guards: readonly Guard[] = corsOrigins.size > 0 ? [allowOrigins(corsOrigins)] : [];
+  const cors: readonly Guard[] = corsOrigins.size > 0 ? [allowOrigins(corsOrigins)] : [];
   const admission = [shedLoad, requireKey(authenticate)];
   if (rateLimit > 0) admission.push(limitRate(createRateLimit(rateLimit)));
+  // Scripts of other origins do not need the documentation page, whose responses vary by their coding only.
+  const corsOf = (path: string) => (isBelow(path, '/docs') ? [] : cors);
+  const admissionOf = (path: string) => (isBelow(path, basePath) || path === '/mcp' ? admission : []);
+  const add = (method: 'get' | 'post', path: string, route: Route) =>
+    app[method](path, serve(recorder, path, [...corsOf(path), ...admissionOf(path)], route));
 
   for (const { method, path, headers = {}, handle } of operations) {
     const fields = Object.entries(headers).map(([name, { value }]) => [name, value]);
-    add(method, routeOf(path), { handle, guards: [...guards, ...admission], fields: Object.fromEntries(fields) });
+    add(method, routeOf(path), { handle, fields: Object.fromEntries(fields) });
   }
-  add('post', '/mcp', { handle: mcp({ catalogue, corsOrigins, version }), guards: [...guards, ...admission] });
+  add('post', '/mcp', { handle: mcp({ catalogue, corsOrigins, version }) });
 
-  add('get', '/livez', { guards, handle: () => json('{"status":"live"}') });
+  add('get', '/livez', { handle: () => json('{"status":"live"}') });
   const ready: Route = {
-    guards,
     async handle() {
       await checkReadiness();
       return json('{"status":"ready"}');
@@ -117,12 +121,11 @@ export function createApp({
   for (const path of ['/readyz', '/healthz']) add('get', path, ready);
   if (metrics !== undefined) {
     const headers = { 'content-type': metrics.contentType };
-    add('get', '/metrics', { guards, handle: async () => ({ status: 200, headers, body: await metrics.read() }) });
+    add('get', '/metrics', { handle: async () => ({ status: 200, headers, body: await metrics.read() }) });
   }
 
   let document: string | undefined;
   add('get', '/openapi.json', {
-    guards,
     async handle() {
       // Loaded on use: TypeBox takes a third of the time of a start.
       const { openApiDocument } = await import('./openapi/document.ts');
@@ -130,18 +133,16 @@ export function createApp({
       return json(document);
     },
   });
-  // Scripts of other origins do not need the documentation page, whose responses vary by their coding only.
   for (const [path, route] of Object.entries(docs())) add('get', path, route);
 
   const paths = [...new Set(operations.map(({ path }) => basePath + path))];
-  const isBelow = (path: string, base: string) => path === base || path.startsWith(`${base}/`);
   app.notFound(
-    serve(recorder, UNMATCHED, {
-      guards,
+    serve(recorder, UNMATCHED, [], {
       async handle({ req: { path } }, exchange) {
-        const preflight = preflightReply(exchange, corsOrigins);
+        for (const guard of corsOf(path)) await guard(exchange);
+        const preflight = answerPreflight(exchange);
         if (preflight !== undefined) return preflight;
-        if (isBelow(path, basePath) || path === '/mcp') for (const guard of admission) await guard(exchange);
+        for (const guard of admissionOf(path)) await guard(exchange);
         const allow = methodsOf(app, path).join(', ');
         if (allow === '') throw new HttpError('not_found', CLIENT_MESSAGES.noPath(paths));
         throw new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow });

@@ -38,6 +38,13 @@ describe('CORS_ORIGINS', () => {
       const { status, headers } = await call('GET', path, { key: null, headers: { origin: ORIGIN } });
       expect([status, headers['access-control-allow-origin']]).toEqual([200, allowed]);
     }
+    for (const [path, status] of [
+      ['/docs', 405],
+      ['/docs/nothing', 404],
+    ] as const) {
+      const rejected = await call('OPTIONS', path, { key: null, headers: preflight });
+      expect([rejected.status, rejected.headers['access-control-allow-origin']]).toEqual([status, undefined]);
+    }
   });
 
   test('names the fields that scripts may read and send, and the methods', async () => {

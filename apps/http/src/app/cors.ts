@@ -42,13 +42,12 @@ export function allowOrigins(origins: ReadonlySet<string>): Guard {
 }
 
 /**
- * The response to a preflight, or undefined if a request is none, or no origin has access.
- *
- * @param exchange With the fields of `allowOrigins`.
+ * Answers a preflight; undefined if a request is none, or its path has no fields of `allowOrigins`. Records an origin that gets no
+ * access.
  */
-export function preflightReply({ request, record, fields }: Exchange, origins: ReadonlySet<string>) {
+export function answerPreflight({ request, record, fields }: Exchange): Reply<null> | undefined {
   const origin = preflightOrigin(request);
   if (origin === undefined) return undefined;
   if (fields['access-control-allow-origin'] === undefined) record.details = rejectedOrigin(origin);
-  return origins.size === 0 ? undefined : ({ status: 204, headers: PREFLIGHT, body: null } satisfies Reply<null>);
+  return 'access-control-expose-headers' in fields ? { status: 204, headers: PREFLIGHT, body: null } : undefined;
 }

@@ -19,12 +19,6 @@ export type Handle = (c: Context<Env>, exchange: Exchange) => Reply<Body> | Prom
 export interface Route {
   readonly handle: Handle;
   /**
-   * What a request must pass before it is handled, in their order.
-   *
-   * @default []
-   */
-  readonly guards?: readonly Guard[];
-  /**
    * Header fields of each response of the route, errors included.
    *
    * @default {}
@@ -33,25 +27,27 @@ export interface Route {
 }
 
 /**
- * The one handler of a route, from the request to the response. There is no middleware: Hono's first one takes 4 % of the CPU of a
- * request.
+ * The one handler of a route, from the request to the response. There is no middleware: Hono's first one takes 4 to 6 % of the CPU
+ * of a request.
  *
  * @param path The route in records.
+ * @param guards What a request must pass before it is handled, in their order.
  */
-export function serve(recorder: Recorder, path: string, { handle, guards = [], fields = {} }: Route) {
+export function serve(recorder: Recorder, path: string, guards: readonly Guard[], { handle, fields = {} }: Route) {
   return async (c: Context<Env>): Promise<Response> => {
     // `app.request()` gives no environment.
     const exchange = recorder.begin(c.env?.request ?? fromFetch(c.req.raw));
     exchange.record.route = path;
     Object.assign(exchange.fields, fields);
-    let reply: Reply<Body>;
+    let response: Response;
     try {
       for (const guard of guards) await guard(exchange);
-      reply = complete(exchange, await handle(c, exchange));
+      response = responseOf(complete(exchange, await handle(c, exchange)));
     } catch (error) {
-      reply = completeError(exchange, error);
+      response = responseOf(completeError(exchange, error));
+    } finally {
+      await recorder.end(exchange);
     }
-    await recorder.end(exchange);
-    return responseOf(reply);
+    return response;
   };
 }
