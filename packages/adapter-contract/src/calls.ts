@@ -76,16 +76,21 @@ export async function inTime<Result>(call: () => Promise<Result>): Promise<Resul
 
 /**
  * The result of a call, which is repeated if it was unavailable after a long time: on a busy machine it may take longer than a
- * call may. One that fails sooner has waited for nothing.
+ * call may. One that fails sooner has waited for nothing, unless another one was slow: its connection may have been closed then.
+ *
+ * @param tries Of calls at the same time.
  */
-export async function patiently<Result>(call: () => Promise<Result>, tries = { left: TRIES }): Promise<Result> {
+export async function patiently<Result>(
+  call: () => Promise<Result>,
+  tries: { left: number; areSlow?: boolean } = { left: TRIES },
+): Promise<Result> {
   for (; ; tries.left -= 1) {
     const begin = performance.now();
     try {
       return await call();
     } catch (failure) {
-      const isSlow = performance.now() - begin > CALL_LIMIT / 2;
-      if (!DomainError.is(failure) || !isSlow || tries.left === 0) throw failure;
+      tries.areSlow ||= performance.now() - begin > CALL_LIMIT / 2;
+      if (!DomainError.is(failure) || !tries.areSlow || tries.left === 0) throw failure;
     }
   }
 }
