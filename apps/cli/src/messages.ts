@@ -19,11 +19,8 @@ export function withoutArguments(message: string): string {
     .replaceAll(/, was "(?:[^"\\]|\\.)*"…?/g, '');
 }
 
-/** A date in ISO 8601, or its milliseconds if JavaScript has no such date: a storage may have any number. */
-export function isoDate(milliseconds: number): string {
-  const date = new Date(milliseconds);
-  return Number.isNaN(date.getTime()) ? `${milliseconds} ms after 1970` : date.toISOString();
-}
+/** A time of the ports in ISO 8601. */
+export const isoDate = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 /** A line for an audit. */
 const keyEvent = (date: number | null, event: string, { id, holder }: ApiKey) =>
