@@ -78,25 +78,6 @@ const failAs =
     throw withLog(error, log);
   };
 
-/**
- * Opens two storages at another place, to which nothing happens. Returns a function that makes each call by both, of which one is
- * opened anew, and returns how many were slow, and failed: an adapter may have one limiter, pool or cache for all places.
- */
-export async function beginElsewhere<Place>(adapter: StorageUnderTest<Place>): Promise<() => Promise<number>> {
-  const sequence = await beginSequence(adapter, false);
-  onTestFinished(sequence.end);
-  const [one, other] = [0, 1].map(sequence.actorAt) as [Actor, Actor];
-  let index = CHANGED;
-  async function runAll(): Promise<number> {
-    const before = sequence.slow();
-    await sequence.close(other);
-    await sequence.openedBy(other, false);
-    await sequence.run([one, other].flatMap((actor) => everyCall(sequence, actor, index++)));
-    return sequence.slow() - before;
-  }
-  return () => runAll().catch(failAs('another place, to which nothing happens', sequence));
-}
-
 /** Runs checks at the same time, because they wait most of the time. All have ended before a failure is thrown. */
 export async function together(checks: readonly Promise<void>[]): Promise<void> {
   await Promise.allSettled(checks);

@@ -114,14 +114,6 @@ export const INTERRUPTION_BUGS: Bugs = {
       }),
     },
     'A connection that stays silent is never replaced': { outage: 'silent', replacesSilentConnections: false },
-    'Searches of all places of a process wait for each other': {
-      ...{ outage: 'silent', message: /at another place, to which nothing happens/ },
-      change: ofPets('find', (find) => (id) => {
-        const end = performance.now() + BUDGET.call;
-        const search = () => (performance.now() < end ? find(id) : Promise.reject(unavailable()));
-        return withinCall(locked('a search', search));
-      }),
-    },
     'A call that had no response is repeated, for 4.4 seconds in all': {
       outage: 'slow',
       change: ofPets('find', (find) => (id) => find(id).catch(() => find(id))),
