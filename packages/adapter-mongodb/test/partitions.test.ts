@@ -16,7 +16,7 @@ const create = idempotencyOf(sold, 'k1');
 const key = apiKey();
 
 /** How late the second member hears what the primary has committed, in milliseconds. */
-const COMMIT_DELAY = 600;
+const COMMIT_DELAY = 300;
 
 const ELECTION_TIMEOUT = 8_000;
 
