@@ -17,7 +17,7 @@ interface Archive {
 export const archive: Methods<PetArchive, Archive> = {
   read(call, after, limit) {
     checkPageLimit(limit);
-    checkInt64(after);
+    checkInt64('after', after);
     const { query, barrier } = call.connection;
     return barrier(async () => (await query(limit, rangeOf({ ...ALL_PETS, after }), call)).map(storedPetOf));
   },
@@ -37,7 +37,8 @@ export const archive: Methods<PetArchive, Archive> = {
 };
 
 function documentOf({ id, createdAt, ...pet }: StoredPet): PetDocument {
-  for (const value of [id, pet.categoryId]) checkInt64(value);
+  checkInt64('id', id);
+  checkInt64('categoryId', pet.categoryId);
   return { _id: id, ...pet, createdAt: new Date(createdAt) };
 }
 

@@ -25,7 +25,7 @@ export interface KeyDocument extends Omit<ApiKey, 'id' | 'createdAt' | 'expiresA
   readonly lastUsedAt: Date | null;
 }
 
-/** A stored time as the ports have it. One beyond the range of a Date is the farthest one: the driver reads neither its sign nor it. */
+/** A stored time as the ports have it. The driver reads none beyond the range of a Date, nor its sign: it is the farthest one. */
 export function timeOf(date: Date): number {
   const time = date.getTime();
   return Number.isNaN(time) ? LIMITS.time.max : time;

@@ -9,14 +9,14 @@ export const TIME_LIMITS = {
 } as const;
 
 /** Throws a TypeError, or a RangeError if it is beyond int64: the driver would cut it to 64 bits silently. */
-export function checkInt64(value: unknown): void {
-  if (typeof value !== 'bigint') throw new TypeError(`a bigint is needed, got ${typeof value}`);
-  if (BigInt.asIntN(64, value) !== value) throw new RangeError(`an int64 is needed, got ${value}`);
+export function checkInt64(name: string, value: unknown): void {
+  if (typeof value !== 'bigint') throw new TypeError(`${name} must be a bigint: ${typeof value}`);
+  if (BigInt.asIntN(64, value) !== value) throw new RangeError(`${name} must be an int64: ${value}`);
 }
 
 /** Throws a TypeError: an object may be an operator, and fail or change the query of several calls, or change other documents. */
-export function checkText(value: unknown): void {
-  if (typeof value !== 'string') throw new TypeError(`a string is needed, got ${typeof value}`);
+export function checkText(name: string, value: unknown): void {
+  if (typeof value !== 'string') throw new TypeError(`${name} must be a string: ${typeof value}`);
 }
 
 /** Throws a TypeError if it is no limit of a page: the codes with which the server rejects it are those of outages, too. */

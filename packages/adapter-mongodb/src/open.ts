@@ -5,7 +5,7 @@ import { createQuery, type KeyDocument } from './documents.ts';
 import { followPrimary } from './election/primary.ts';
 import { createReadBarrier } from './election/read-barrier.ts';
 import { createInsertions } from './insert.ts';
-import { createFind } from './keys.ts';
+import { createKeyFind } from './keys.ts';
 import { TIME_LIMITS } from './limits.ts';
 import { createReads } from './pets.ts';
 import { type CollectionIds, prepareCollections } from './schema.ts';
@@ -56,7 +56,7 @@ export function createOpening(place: Place) {
         close: () => Promise.all([end(), close()]),
         insertions: createInsertions(db, query, write),
         reads: createReads(db, ids.get('pets'), query, barrier),
-        keys: { collection, barrier, write, check: check.recent, find: createFind(queryKeys, barrier) },
+        keys: { collection, barrier, write, check: check.recent, find: createKeyFind(queryKeys, barrier) },
         /** Rejects also if no majority confirms the primary, which then can't be written. */
         checkReady: async () => void (await Promise.all([confirm(), check.now(), checkPrivileges(db)])),
       };

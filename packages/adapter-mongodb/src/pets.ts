@@ -4,12 +4,10 @@ import type { PetRepository, PetSelection, SelectionBy } from '@animal-store/dom
 import type { Db, UUID } from 'mongodb';
 import { decodePet, type NewDocument, type Query, readDocuments, valuesOf } from './documents.ts';
 import type { ReadBarrier } from './election/read-barrier.ts';
+import { createFind } from './find.ts';
 import type { Insertions } from './insert.ts';
 import { checkInt64, checkPageLimit, checkText, TIME_LIMITS } from './limits.ts';
 import { BY_STATUS } from './schema.ts';
-
-/** How many pets one query looks up at most: up to 2.5 megabytes, a fraction of what one response may hold. */
-const MAX_IDS = 1_000;
 
 /** How many calls share a batch of pages at most. */
 const MAX_SELECTIONS = 200;
@@ -25,36 +23,30 @@ interface Pets {
 
 export const pets: Methods<PetRepository, Pets> = {
   add(call, { name, categoryId, status }, idempotency) {
-    checkInt64(categoryId);
+    checkInt64('categoryId', categoryId);
     const pet = { name, categoryId, status, idempotency } satisfies Record<keyof NewDocument, unknown>;
     return call.connection.insertions.create(pet, call);
   },
 
   find(call, id) {
-    checkInt64(id);
+    checkInt64('id', id);
     return call.connection.reads.find(id, call);
   },
 
   async list(call, selection: SelectionBy<'status'>) {
     const { status, after, limit } = selection;
     checkPageLimit(limit);
-    checkInt64(after);
-    if (status !== undefined) checkText(status);
+    checkInt64('after', after);
+    if (status !== undefined) checkText('status', status);
     return call.connection.reads.list(selection, call);
   },
 };
 
 /** Finds and lists pets. Fails with the driver's errors. */
 export function createReads(db: Db, collectionUUID: UUID | undefined, query: Query, barrier: ReadBarrier) {
-  const { batch: maxWait } = TIME_LIMITS;
-
-  async function findAll(wanted: readonly bigint[], limits: Limits): Promise<(Pet | null)[]> {
-    const [only, ...more] = new Set(wanted);
-    // The server has a shorter way to one.
-    const _id = more.length === 0 ? only : { $in: [only, ...more] };
-    const found = (await query(1 + more.length, { filter: { _id } }, limits)).map(decodePet);
-    const byId = new Map(found.map((pet) => [pet.id, pet]));
-    return wanted.map((id) => byId.get(id) ?? null);
+  function readPet(document: Buffer): readonly [bigint, Pet] {
+    const pet = decodePet(document);
+    return [pet.id, pet];
   }
 
   async function readAll(selections: readonly PetSelection[], limits: Limits): Promise<Pet[][]> {
@@ -87,13 +79,10 @@ export function createReads(db: Db, collectionUUID: UUID | undefined, query: Que
   }
 
   return {
-    find: createBatches<bigint, Pet | null>((ids, limits) => barrier(() => findAll(ids, limits)), {
-      maxItems: MAX_IDS,
-      maxWait,
-    }),
+    find: createFind<bigint, Pet>('_id', readPet, query, barrier),
     list: createBatches<PetSelection, readonly Pet[]>(
       (selections, limits) => barrier(() => readPages(selections, (longest) => readAll(longest, limits))),
-      { maxItems: MAX_SELECTIONS, maxWait },
+      { maxItems: MAX_SELECTIONS, maxWait: TIME_LIMITS.batch },
     ),
   };
 }

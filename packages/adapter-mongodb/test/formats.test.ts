@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { runInNewContext } from 'node:vm';
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { LIMITS } from '@animal-store/domain';
 import { ALL_PETS } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { behindProxy, databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-servers/mongodb';
@@ -96,5 +97,23 @@ describeWithMongo('a stored document', () => {
     expect(await pets.add(rex(), idempotencyOf(rex(), 'young'))).toEqual({ pet: young, created: false });
     expect((await pets.add(rex(), idempotencyOf(rex(), 'old')))?.created).toBe(true);
     expect(await pets.find(old.id)).toEqual(old);
+  });
+
+  test('of an API key that was changed by hand fails no search of others, and has the farthest time for one beyond it', async () => {
+    const { db, keys } = await freshStorage();
+    const records = [apiKey(), apiKey(), apiKey()] as const;
+    for (const record of records) await keys.add(record);
+    const [broken, far, whole] = records;
+    const stored = db.collection<{ _id: string }>('api_keys');
+    const unchecked = { bypassDocumentValidation: true };
+    await stored.updateOne({ _id: broken.id }, { $unset: { createdAt: '' } }, unchecked);
+    const expiresAt = { $toDate: Long.fromBigInt(BigInt(LIMITS.time.max) + 1n) };
+    await stored.updateOne({ _id: far.id }, [{ $set: { expiresAt } }], unchecked);
+    const found = await Promise.allSettled(records.map(({ digest }) => keys.find(digest)));
+    expect(found).toEqual([
+      { status: 'rejected', reason: expect.any(TypeError) },
+      { status: 'fulfilled', value: { ...far, expiresAt: LIMITS.time.max } },
+      { status: 'fulfilled', value: whole },
+    ]);
   });
 });
