@@ -39,6 +39,8 @@ const MEANINGS = {
   'not begun': ALONE,
   // Errors of the driver and the network.
   'no response': { ...ALONE, connection: 'abandoned' },
+  // The driver, or JSON, has no form of a value. A part of the statement may have been sent.
+  'wrong argument': { ...ALONE, port: 'defect', connection: 'abandoned', isOfOne: true },
   // A proxy may lead the next connection to another server.
   'read-only': { ...CLOSED, codes: ['25006'], repeated: 'after a pause' },
   // Serialization failure, deadlock.
@@ -91,6 +93,7 @@ export class AnotherDatabase extends StorageMisconfigured {}
 
 export function kindOf(failure: unknown): Kind {
   if (failure instanceof AnotherDatabase) return 'another database';
+  if (failure instanceof TypeError) return 'wrong argument';
   // That of a new connection.
   if (DomainError.is(failure)) return failure.cause instanceof AnotherDatabase ? 'another database' : 'not begun';
   if (!(failure instanceof pg.DatabaseError)) return KINDS.get((failure as Error)?.message) ?? 'no response';
@@ -116,8 +119,7 @@ export function readOnly(message: string): pg.DatabaseError {
  * and has no driver text.
  */
 export function toPortError(failure: unknown): unknown {
-  // A TypeError shows a defect: an argument is missing or has the wrong type.
-  const isUnchanged = DomainError.is(failure) || failure instanceof TypeError || meaningOf(failure).port === 'defect';
+  const isUnchanged = DomainError.is(failure) || meaningOf(failure).port === 'defect';
   return isUnchanged ? withoutRows(failure) : unavailable(causeOf(failure));
 }
 
@@ -132,10 +134,11 @@ const functionOf = ({ where = '' }: { where?: string | undefined }) =>
 
 /** The failure of a connection: a rejection is that of an option in the URL or a setting, not of a statement. */
 export function toConnectionError(failure: unknown): unknown {
+  const kind = kindOf(failure);
   // A proxy may lead the next connection to another server.
-  if (kindOf(failure) === 'read-only') return failure;
+  if (kind === 'read-only') return failure;
   const cause = causeOf(failure);
-  if (meaningOf(failure).port !== 'defect') return unavailable(cause);
+  if (kind !== 'rejected') return unavailable(cause);
   return unavailable(new StorageMisconfigured(`the server rejects the connection: ${cause.message}`, { cause }));
 }
 

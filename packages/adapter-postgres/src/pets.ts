@@ -117,9 +117,7 @@ const orEachAlone =
     try {
       return await work(items, limits);
     } catch (failure) {
-      // The driver, or JSON, has no form of a value.
-      const isOfOne = failure instanceof TypeError || meaningOf(failure).isOfOne;
-      if (items.length === 1 || !isOfOne) throw failure;
+      if (items.length === 1 || !meaningOf(failure).isOfOne) throw failure;
       const ends = items.map((item) => work([item], limits).catch((error: Error) => [error]));
       return (await Promise.all(ends)).flat() as (R | Error)[];
     }
