@@ -31,7 +31,7 @@ export interface Driver<Connection> extends ResourceOptions<Connection> {
 
 /**
  * A storage whose first call opens the connection. All calls share it, end in time, and fail with the errors of the ports. A
- * time that is none is an error before the method is called.
+ * wrong time is an error before the method is called.
  *
  * @param resource The connection. A storage of files passes its own to open it at the start:
  * `const file = createResource(driver); await file.call(check); return createStorage(driver, file)`.

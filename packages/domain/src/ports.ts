@@ -6,12 +6,7 @@
 
 export { allKeys } from './api-keys/all-keys.ts';
 export { apiKeyId } from './api-keys/api-key.ts';
-export {
-  type ApiKeyRepository,
-  type ApiKeySelection,
-  requireTime,
-  requiringTimes,
-} from './api-keys/api-key-repository.ts';
+export type { ApiKeyRepository, ApiKeySelection } from './api-keys/api-key-repository.ts';
 export { closed, StorageMisconfigured, unavailable } from './errors.ts';
 export { fingerprint, type Idempotency, idempotencyNameOf, MAX_FINGERPRINT_BYTES } from './pets/idempotency.ts';
 export type { PetArchive, StoredPet } from './pets/pet-archive.ts';
@@ -32,3 +27,4 @@ export {
   type StorageAdapter,
   type StorageVariable,
 } from './storage.ts';
+export { requireTime, requiringTimes } from './times.ts';

@@ -1,4 +1,3 @@
-import { isIntegerFrom, LIMITS } from '../pets/limits.ts';
 import type { ApiKey } from './api-key.ts';
 
 /** A range of the records in ascending order of id. */
@@ -13,7 +12,7 @@ export interface ApiKeySelection {
  * The port for persistence of API keys. It stores digests and never sees a key.
  *
  * The rules of `PetRepository` about acknowledgement, failures and arguments apply. A method rejects with a TypeError if a time
- * is not in whole milliseconds, in the range of a Date: some drivers would store another one. See {@link requiringTimes}.
+ * is not in whole milliseconds, in the range of a Date: some drivers would store another one. `requiringTimes` does so.
  */
 export interface ApiKeyRepository {
   /** Stores a key's record. A second one with the same digest changes nothing. */
@@ -46,29 +45,3 @@ export interface ApiKeyRepository {
    */
   recordUse(id: string, at: number): Promise<void>;
 }
-
-/** @throws TypeError unless a value is a time as repositories store it. */
-export function requireTime(value: unknown): void {
-  const { min, max } = LIMITS.time;
-  if (!isIntegerFrom(min, max, value))
-    throw new TypeError('a time must be in whole milliseconds, in the range of a Date');
-}
-
-/** The same repository, whose methods reject with a TypeError if a time is not valid. */
-export const requiringTimes = (keys: ApiKeyRepository): ApiKeyRepository => ({
-  async add(key) {
-    requireTime(key.createdAt);
-    for (const time of [key.expiresAt, key.revokedAt, key.lastUsedAt]) if (time !== null) requireTime(time);
-    return keys.add(key);
-  },
-  find: (digest) => keys.find(digest),
-  list: (selection) => keys.list(selection),
-  async revoke(id, at) {
-    requireTime(at);
-    return keys.revoke(id, at);
-  },
-  async recordUse(id, at) {
-    requireTime(at);
-    return keys.recordUse(id, at);
-  },
-});
