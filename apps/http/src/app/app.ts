@@ -2,7 +2,7 @@ import type { Catalogue, Clock } from '@animal-store/domain';
 import type { Authenticate } from '@animal-store/domain/transport';
 import { Hono } from 'hono';
 import { requireKey } from './auth.ts';
-import { allowOrigins, answerPreflight } from './cors.ts';
+import { allowOrigins, respondToPreflight } from './cors.ts';
 import { docs } from './docs.ts';
 import type { Env } from './env.ts';
 import { HttpError, JSON_TYPE, type Reply } from './errors.ts';
@@ -140,7 +140,7 @@ export function createApp({
     serve(recorder, UNMATCHED, [], {
       async handle({ req: { path } }, exchange) {
         for (const guard of corsOf(path)) await guard(exchange);
-        const preflight = answerPreflight(exchange);
+        const preflight = respondToPreflight(exchange);
         if (preflight !== undefined) return preflight;
         for (const guard of admissionOf(path)) await guard(exchange);
         const allow = methodsOf(app, path).join(', ');

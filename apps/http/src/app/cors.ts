@@ -42,10 +42,10 @@ export function allowOrigins(origins: ReadonlySet<string>): Guard {
 }
 
 /**
- * Answers a preflight; undefined if a request is none, or its path has no fields of `allowOrigins`. Records an origin that gets no
- * access.
+ * The response to a preflight; undefined if a request is none, or its path has no fields of `allowOrigins`. An origin without
+ * access is recorded.
  */
-export function answerPreflight({ request, record, fields }: Exchange): Reply<null> | undefined {
+export function respondToPreflight({ request, record, fields }: Exchange): Reply<null> | undefined {
   const origin = preflightOrigin(request);
   if (origin === undefined) return undefined;
   if (fields['access-control-allow-origin'] === undefined) record.details = rejectedOrigin(origin);

@@ -27,8 +27,8 @@ export interface Route {
 }
 
 /**
- * The one handler of a route, from the request to the response. There is no middleware: Hono's first one takes 4 to 6 % of the CPU
- * of a request.
+ * The one handler of a route, from the request to the response. There is no middleware: Hono's first one takes 4 to 6 % of the
+ * CPU of a request.
  *
  * @param path The route in records.
  * @param guards What a request must pass before it is handled, in their order.
