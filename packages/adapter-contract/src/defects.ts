@@ -26,13 +26,13 @@ const WRONG_MEMBERS = Object.entries(WRONG_VALUES).flatMap(([member, values]) =>
 );
 
 /** Operators of a query language, a value without a text, and texts that some encodings lack. */
-const NO_TEXTS = [{}, { $gte: '' }, { $x: '' }, Object.create(null), '\0', '\ud800'];
-const NO_NUMBERS = [undefined, {}, 'x'];
+const WRONG_TEXTS = [{}, { $gte: '' }, { $x: '' }, Object.create(null), '\0', '\ud800'];
+const WRONG_NUMBERS = [undefined, {}, 'x'];
 /** Each is an error, also of an adapter without constraints. */
-const NO_TIMES = [...NO_NUMBERS, Number.NaN, 0.5, LIMITS.time.max + 1];
+const WRONG_TIMES = [...WRONG_NUMBERS, Number.NaN, 0.5, LIMITS.time.max + 1];
 const KNOWN = apiKey();
-/** Of a change of a key: for each wrong time, and for each id that is none. */
-const CHANGES = [...NO_TIMES.map((at) => [KNOWN.id, at]), ...NO_TEXTS.map((id) => [id, CREATED_AT])];
+/** Changes of a key: at a wrong time, or of a wrong id. */
+const CHANGES = [...WRONG_TIMES.map((at) => [KNOWN.id, at]), ...WRONG_TEXTS.map((id) => [id, CREATED_AT])];
 const expectRightTime = async (_: Storage, [, at]: readonly unknown[]) =>
   expect(at, 'a wrong time was accepted').toBe(CREATED_AT);
 
@@ -55,22 +55,22 @@ const DEFECTS = {
     },
   },
   'pets.find': {
-    given: [undefined, 2n ** 64n, 2n ** 64n + 1n, ...NO_TEXTS].map((id) => [id]),
+    given: [undefined, 2n ** 64n, 2n ** 64n + 1n, ...WRONG_TEXTS].map((id) => [id]),
     expectKept: async (_, __, found) => expect(found).toBeNull(),
   },
   'pets.list': {
     given: [
       ...['x', {}, -1].map((limit) => [{ ...ALL_PETS, after: 0n, limit }]),
-      ...[2n ** 64n, ...NO_TEXTS].map((after) => [{ ...ALL_PETS, after, limit: 1 }]),
+      ...[2n ** 64n, ...WRONG_TEXTS].map((after) => [{ ...ALL_PETS, after, limit: 1 }]),
       ...Object.keys(ALL_PETS).flatMap((filter) =>
-        NO_TEXTS.map((value) => [{ ...ALL_PETS, after: 0n, limit: 1, [filter]: value }]),
+        WRONG_TEXTS.map((value) => [{ ...ALL_PETS, after: 0n, limit: 1, [filter]: value }]),
       ),
     ],
   },
   'keys.add': {
     given: [
       ...['createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'].flatMap((member) =>
-        [...NO_TIMES, ...(member === 'createdAt' ? [null] : [])].map((time) => [{ ...apiKey(), [member]: time }]),
+        [...WRONG_TIMES, ...(member === 'createdAt' ? [null] : [])].map((time) => [{ ...apiKey(), [member]: time }]),
       ),
       [apiKey({ holder: 'z'.repeat(10_000) })],
     ],
@@ -80,11 +80,11 @@ const DEFECTS = {
       expect(await keys.find(digest)).toMatchObject({ id, holder });
     },
   },
-  'keys.find': { given: [undefined, 'x', ...NO_TEXTS].map((digest) => [digest]) },
+  'keys.find': { given: [undefined, 'x', ...WRONG_TEXTS].map((digest) => [digest]) },
   'keys.list': {
     given: [
-      ...[undefined, 'x', ...NO_TEXTS].map((after) => [{ after, limit: 20 }]),
-      ...NO_NUMBERS.map((limit) => [{ after: '', limit }]),
+      ...[undefined, 'x', ...WRONG_TEXTS].map((after) => [{ after, limit: 20 }]),
+      ...WRONG_NUMBERS.map((limit) => [{ after: '', limit }]),
     ],
   },
   'keys.revoke': { given: CHANGES, expectKept: expectRightTime },
@@ -100,7 +100,7 @@ const DEFECTS = {
   'archive.restore': {
     given: [
       [undefined],
-      ...[...WRONG_MEMBERS, { id: 'x' }, ...NO_TIMES.map((createdAt) => ({ createdAt }))].map((wrong) => [
+      ...[...WRONG_MEMBERS, { id: 'x' }, ...WRONG_TIMES.map((createdAt) => ({ createdAt }))].map((wrong) => [
         [{ ...petAt(1), ...wrong }],
       ]),
     ],

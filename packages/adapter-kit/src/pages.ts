@@ -21,7 +21,7 @@ export async function readPages(
 ): Promise<readonly (readonly Pet[])[]> {
   if (selections.length === 1) return read(selections);
   const longest: PetSelection[] = [];
-  /** The positions in `longest` of those that begin behind a pet. Few lists do: comparing them takes a third of a key as text. */
+  /** The positions in `longest` of the lists behind a pet. There are few: comparing them takes a third of a key as text. */
   const byStart = new Map<bigint, number[]>();
   const positions = selections.map((selection) => {
     const known = byStart.get(selection.after) ?? [];

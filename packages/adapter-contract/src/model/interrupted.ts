@@ -63,20 +63,16 @@ export async function atNewPlace<Place>(
   check: (sequence: Sequence, place: Place) => Promise<void>,
 ): Promise<void> {
   const sequence = await beginSequence(adapter, false);
-  const checked = async () => {
+  try {
     await sequence.run([writesOf(sequence, sequence.actorAt(0), KNOWN).slice(0, 3)]);
     await check(sequence, sequence.place as Place);
-  };
-  await checked().catch(failAs(name, sequence)).finally(sequence.end);
+  } catch (error) {
+    (error as Error).message = `${name}: ${(error as Error).message}`;
+    throw withLog(error, sequence.log);
+  } finally {
+    await sequence.end();
+  }
 }
-
-/** Throws an error that says where it was, and after what. */
-const failAs =
-  (name: string, { log }: Sequence) =>
-  (error: Error): never => {
-    error.message = `${name}: ${error.message}`;
-    throw withLog(error, log);
-  };
 
 /** Runs checks at the same time, because they wait most of the time. All have ended before a failure is thrown. */
 export async function together(checks: readonly Promise<void>[]): Promise<void> {

@@ -22,7 +22,7 @@ const REJECTED: Readonly<Record<string, (...given: never[]) => boolean>> = {
   'archive.restore': (pets: unknown) => !Array.isArray(pets),
 };
 
-/** A wrong argument is an outage of its call, and of those that are in flight. */
+/** A wrong argument is an outage of its call, and of the calls in flight. */
 const rejecting =
   (name: string, isWrong: (...given: never[]) => boolean): Change =>
   (storage) => {
