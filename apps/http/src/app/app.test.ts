@@ -159,6 +159,17 @@ test.for([
   expect((await call('GET', path, { key: null })).status).toBe(401);
 });
 
+test.each([
+  ['/nothing', 404, null],
+  ['/livez', 405, 'GET, HEAD'],
+  ['/mcp', 405, 'POST'],
+])('responds to PATCH %s with %d also if somebody has added a middleware', async (path, status, allow) => {
+  const { app } = createRecorded();
+  app.use(async (_, next) => next());
+  const response = await app.request(path, { method: 'PATCH', headers: AUTHORIZED });
+  expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
+});
+
 test('serves another base path, which its links have, and nothing at /v1', async () => {
   const { call } = startApp({ BASE_PATH: '/shop/v1' });
   const headers = { 'content-type': 'application/json' };

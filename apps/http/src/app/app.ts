@@ -1,6 +1,7 @@
 import type { Catalogue, Clock } from '@animal-store/domain';
 import type { Authenticate } from '@animal-store/domain/transport';
 import { Hono } from 'hono';
+import { METHOD_NAME_ALL } from 'hono/router';
 import { requireKey } from './auth.ts';
 import { allowOrigins, respondToPreflight } from './cors.ts';
 import { docs } from './docs.ts';
@@ -155,6 +156,8 @@ export function createApp({
 /** The methods of a path's routes. Hono's own `methodNotAllowed` is a middleware, for which each request would pay. */
 function methodsOf({ router, routes }: Hono<Env>, path: string): readonly string[] {
   const methods = new Set(routes.map(({ method }) => method));
+  // Of a middleware that somebody adds.
+  methods.delete(METHOD_NAME_ALL);
   return [...methods]
     .filter((method) => router.match(method, path)[0].some(([[, route]]) => route.method === method))
     .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
