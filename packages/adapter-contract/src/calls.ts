@@ -1,4 +1,3 @@
-import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
@@ -20,30 +19,6 @@ const TURN = 100;
 /** The results of calls at the same time. */
 export function atOnce<Result>(count: number, call: (index: number) => Result | Promise<Result>): Promise<Result[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => call(index)));
-}
-
-/** How many processes wait for each processor, at least 1: on a busy machine everything takes so many times as long. */
-const waitingProcesses = () => Math.max(1, (loadavg()[0] as number) / availableParallelism());
-
-/**
- * The results of many calls at the same time. Half of them may be slow once, and more on a busy machine. If one fails, the
- * message says how long fewer of them take at this place: an engine, or its emulator, may be slow.
- */
-export async function manyAtOnce<Result>(many: number, call: (index: number) => Promise<Result>): Promise<Result[]> {
-  const tries = { left: Math.ceil((many / 2) * waitingProcesses()) };
-  const calls = Array.from({ length: many }, (_, index) => patiently(() => call(index), tries));
-  const ends = await Promise.allSettled(calls);
-  const failed = ends.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
-  if (failed === undefined) return ends.map((end) => (end as PromiseFulfilledResult<Result>).value);
-  const times: string[] = [];
-  for (const count of [1, 10, 100]) {
-    const begin = performance.now();
-    const failure = await failureOf(() => atOnce(count, call));
-    const time = failure === null ? `take ${Math.round(performance.now() - begin)} ms` : `fail: ${failure.message}`;
-    times.push(`${count} at once ${time}`);
-  }
-  failed.reason.message += ` (${many} calls at once; at this place ${times.join(', ')})`;
-  throw failed.reason;
 }
 
 /** The error of a call, or null if it returns. A call that takes longer than its limit has one, too. */
@@ -75,36 +50,42 @@ export async function inTime<Result>(call: () => Promise<Result>): Promise<Resul
 }
 
 /**
- * The result of a call, which is repeated if it was unavailable after a long time: on a busy machine it may take longer than a
- * call may. One that fails sooner has waited for nothing, unless another one was slow: its connection may have been closed then.
- *
- * @param tries Of calls at the same time.
+ * Returns a function that says whether a call, which began at a time of `performance.now()` and has failed now, was slow, or failed
+ * just after a slow one, with which its connection may have been closed. On a busy machine right adapters have such calls.
  */
-export async function patiently<Result>(
-  call: () => Promise<Result>,
-  tries: { left: number; areSlow?: boolean } = { left: TRIES },
-): Promise<Result> {
-  for (; ; tries.left -= 1) {
+function excuseSlow(): (begin: number) => boolean {
+  let lastSlow = -Infinity;
+  return (begin) => {
+    const now = performance.now();
+    if (now - begin > CALL_LIMIT / 2) lastSlow = now;
+    return now - lastSlow < CALL_LIMIT / 2;
+  };
+}
+
+/** The result of a call, which is repeated while it is unavailable and excused. */
+export async function patiently<Result>(call: () => Promise<Result>, isExcused = excuseSlow()): Promise<Result> {
+  for (let left = TRIES; ; left -= 1) {
     const begin = performance.now();
     try {
       return await call();
     } catch (failure) {
-      tries.areSlow ||= performance.now() - begin > CALL_LIMIT / 2;
-      if (!DomainError.is(failure) || !tries.areSlow || tries.left === 0) throw failure;
+      if (!DomainError.is(failure) || !isExcused(begin) || left === 0) throw failure;
     }
   }
 }
 
 /** The same methods, whose calls are repeated in this way. A creation without an idempotency key may then be stored twice. */
-export const patient = <Port extends object>(port: Port): Port =>
-  new Proxy({} as Port, {
+export function patient<Port extends object>(port: Port): Port {
+  const isExcused = excuseSlow();
+  return new Proxy({} as Port, {
     get(_, name) {
       const method: unknown = Reflect.get(port, name);
       // Without this a port would have a `then`, and be awaited.
       if (typeof method !== 'function') return method;
-      return (...given: unknown[]) => patiently(() => method.apply(port, given));
+      return (...given: unknown[]) => patiently(() => method.apply(port, given), isExcused);
     },
   });
+}
 
 /** Expects that a call failed as `storage_unavailable`, with a message for clients. */
 export function expectUnavailable(name: string, failure: Error | null, { location }: Pick<Storage, 'location'>): void {

@@ -32,10 +32,9 @@ export const AMOUNT_BUGS: Bugs = {
     }),
   },
   'creates, finds and lists a thousand pets at once, each with an idempotency key': {
-    'More than 200 creations with keys at once are rejected': {
-      message: /1 at once take \d+ ms, 10 at once take \d+ ms, 100 at once take \d+ ms/,
-      change: ofPets('add', (add) => atMost(200, add, (_, key) => key !== undefined)),
-    },
+    'More than 200 creations with keys at once are rejected': ofPets('add', (add) => {
+      return atMost(200, add, (_, key) => key !== undefined);
+    }),
     'More than 600 different pages at once are rejected': ofPets('list', (list) => {
       return atMost(600, list, ({ after }) => after > 0n);
     }),
