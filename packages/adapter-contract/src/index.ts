@@ -25,7 +25,7 @@ export {
   proxied,
   type StorageUnderTest,
 } from './storage-under-test.ts';
-export { joinProxies, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** What was not given, although a test needs it. */
 function absentOf<Place>(adapter: StorageUnderTest<Place>): string[] {

@@ -63,8 +63,7 @@ export interface StorageUnderTest<Place> {
   inAnotherProcess?(place: Place): ExportedFunction;
 
   /**
-   * The proxy before a place, for tests that close and count connections. {@link behindProxy} gives it, and `joinProxies` makes
-   * one of several.
+   * The proxy before a place, for tests that close and count connections. {@link behindProxy} gives it.
    */
   proxyOf?(place: Place): TcpProxy;
 
@@ -208,7 +207,7 @@ export async function proxied(place: string): Promise<ProxiedPlace> {
     throw new Error(`freshPlace must return a URL with a port, so that a proxy can lead there: "${place}"`);
   const proxy = await startTcpProxy(url.host);
   onTestFinished(() => proxy.close());
-  url.host = proxy.address;
+  url.host = proxy.addresses[0];
   return { url: url.href, proxy };
 }
 

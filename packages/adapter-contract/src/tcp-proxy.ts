@@ -1,13 +1,13 @@
-import { EventEmitter, once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { EventEmitter, on, once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A TCP proxy in front of a server. At first everything passes. */
+/** A TCP proxy in front of a server, or of the nodes of a cluster. At first everything passes. */
 export interface TcpProxy {
-  /** `host:port` to connect to. */
-  readonly address: string;
+  /** `host:port` to connect to, one for each target. */
+  readonly addresses: readonly [string, ...string[]];
   /** How many clients are connected. */
-  connections(): Promise<number>;
+  connections(): number;
   /** How many of them have a connection on which nothing passes since {@link TcpProxy.passNew}. */
   silentConnections(): number;
   /**
@@ -43,12 +43,13 @@ export interface TcpProxy {
 
 type Mode = 'pass' | 'swallow' | 'lose responses' | 'delay responses' | 'cut';
 
-/**
- * Starts a proxy on this machine.
- *
- * @param target The server at `host:port`, or a function that says so for each connection. An IPv6 address has brackets.
- */
-export async function startTcpProxy(target: string | (() => string | Promise<string>)): Promise<TcpProxy> {
+/** A server at `host:port`, or a function that says so for each connection. An IPv6 address has brackets. */
+type Target = string | (() => string | Promise<string>);
+
+const addressOf = (server: Server) => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+/** Starts a proxy on this machine. */
+export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   /** The generation of each client. */
   const clients = new Map<Socket, number>();
@@ -87,7 +88,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     });
   }
 
-  const server = createServer(async (client) => {
+  async function connected(client: Socket, target: Target): Promise<void> {
     const own = generation;
     clients.set(client, own);
     track(client).on('close', () => clients.delete(client));
@@ -103,8 +104,10 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
       forward(client, upstream, requestsPass);
       forward(upstream, client, responsesPass, delays);
     }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  }
+
+  const servers = targets.map((target) => createServer((client) => connected(client, target)).listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
 
   /** Ends the open connections, and changes the mode. */
   const change =
@@ -115,13 +118,13 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
     };
 
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    connections: async () => clients.size,
+    addresses: servers.map(addressOf) as [string, ...string[]],
+    connections: () => clients.size,
     silentConnections: () => [...clients.values()].filter((own) => own < generation).length,
     async afterChunks(count, signal) {
-      let reset = () => {};
-      for (let passed = 0; passed < count; passed += 1) [reset] = await once(chunks, 'passed', { signal });
-      return reset;
+      let left = count;
+      if (left > 0) for await (const [reset] of on(chunks, 'passed', { signal })) if (--left === 0) return reset;
+      return () => {};
     },
     swallow: change('swallow'),
     loseResponses: change('lose responses'),
@@ -145,48 +148,9 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
       generation += 1;
       mode = 'pass';
     },
-    close() {
+    async close() {
       for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => server.close(() => resolve()));
+      await Promise.all(servers.map((server) => once(server.close(), 'close')));
     },
-  };
-}
-
-/**
- * One proxy for those of all nodes of a cluster: a change is made to each, connections and chunks are those of all.
- *
- * @param proxies The address is that of the first.
- */
-export function joinProxies(proxies: readonly [TcpProxy, ...TcpProxy[]]): TcpProxy {
-  const sum = (counts: readonly number[]) => counts.reduce((one, other) => one + other, 0);
-  const each = (change: (proxy: TcpProxy) => void) => () => {
-    for (const proxy of proxies) change(proxy);
-  };
-  return {
-    address: proxies[0].address,
-    connections: async () => sum(await Promise.all(proxies.map((proxy) => proxy.connections()))),
-    silentConnections: () => sum(proxies.map((proxy) => proxy.silentConnections())),
-    async afterChunks(count, signal) {
-      let reset = () => {};
-      for (let passed = 0; passed < count; passed += 1) {
-        const others = new AbortController();
-        const signals = AbortSignal.any([others.signal, ...(signal ? [signal] : [])]);
-        reset = await Promise.race(proxies.map((proxy) => proxy.afterChunks(1, signals)));
-        others.abort();
-      }
-      return reset;
-    },
-    swallow: each((proxy) => proxy.swallow()),
-    loseResponses: each((proxy) => proxy.loseResponses()),
-    delayResponses(milliseconds) {
-      for (const proxy of proxies) proxy.delayResponses(milliseconds);
-    },
-    holdRequests: each((proxy) => proxy.holdRequests()),
-    resetWaiting: each((proxy) => proxy.resetWaiting()),
-    deliver: each((proxy) => proxy.deliver()),
-    cut: each((proxy) => proxy.cut()),
-    pass: each((proxy) => proxy.pass()),
-    passNew: each((proxy) => proxy.passNew()),
-    close: async () => void (await Promise.all(proxies.map((proxy) => proxy.close()))),
   };
 }

@@ -31,7 +31,7 @@ export async function leading(url: string, hostOf: (host: string) => string | Pr
   const { host } = new URL(url);
   const proxy = await startTcpProxy(() => hostOf(host));
   onTestFinished(() => proxy.close());
-  return url.replace(host, proxy.address);
+  return url.replace(host, proxy.addresses[0]);
 }
 
 /** The URL of a database of its own, as superuser. It is dropped when the test ends. */

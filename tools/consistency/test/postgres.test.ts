@@ -29,7 +29,7 @@ describeWithPostgres('two processes on PostgreSQL', () => {
       silence: during(proxy.swallow, proxy.pass),
       'lose responses': during(proxy.loseResponses, proxy.pass),
     };
-    const environment = { STORAGE: 'postgres', POSTGRES_URL: server.url.replace(host, proxy.address) };
+    const environment = { STORAGE: 'postgres', POSTGRES_URL: server.url.replace(host, proxy.addresses[0]) };
     await checkConsistency(environment, { seconds: SECONDS, faults, diagnose: server.diagnose });
   });
 });
