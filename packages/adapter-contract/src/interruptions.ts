@@ -44,110 +44,108 @@ async function beforeAllCalls<Place>(
   [name, interruption]: readonly [string, Interruption<Place>],
   breaksConnections = false,
 ): Promise<void> {
-  const { leaves, line, passes = false } = interruption;
+  const { leaves, line, passes } = interruption;
+  const isWhole = leaves === 'nothing' || leaves === 'reads';
   const allWithin = typeof leaves === 'object' ? leaves.allWithin : undefined;
   await atNewPlace(adapter, name, async (sequence, place) => {
     const { begin, end } = switchOf(sequence, interruption, name);
     const proxy = adapter.proxyOf?.(place);
     const [one, other, opening] = [0, 1, 2].map(sequence.actorAt) as [Actor, Actor, Actor];
-    const isWhole = leaves === 'nothing' || leaves === 'reads';
-    if (!isWhole)
-      for (let index = 0; index < CROWD; index += 1)
-        await sequence.run([writesOf(sequence, one, 1_000 + index).slice(0, 3)]);
-    // What this storage has read, another one changes.
-    await sequence.run(readsOf(sequence, one));
-    const changes = [...writesOf(sequence, other, CHANGED), ...writesOf(sequence, other, KNOWN).slice(3)];
-    await sequence.run([changes]);
-    await sequence.close(other);
-
     let index = CHANGED + 1;
+
     const ready = async (actor: Actor) => (await sequence.run([[{ actor, call: sequence.ready() }]]))[0]?.failure;
-    async function expectLine(): Promise<void> {
-      if (!line) return;
-      const readLine = async () => {
+
+    /** Runs each call several times: calls may wait for each other. */
+    async function runAll(actor: Actor, count = 1): Promise<void> {
+      const lanes = Array.from({ length: count }, () => everyCall(sequence, actor, index++, CHANGED)).flat();
+      for (const { call, failure } of await sequence.run(lanes))
+        if (isWhole && isWrite(call.text)) expect(failure, call.text).not.toBeNull();
+    }
+
+    /** Expects a cause for the operator. A call that waits for others may have none. */
+    async function expectCause(): Promise<void> {
+      async function readCause(): Promise<string> {
         const cause = await causeOf(one.opened as Storage);
-        return StorageMisconfigured.is(cause) ? cause.message : `no StorageMisconfigured, but ${cause}`;
-      };
-      await expect.poll(readLine, { timeout: RECOVERY_LIMIT, message: 'what is wrong' }).toMatch(line);
+        if (line && !StorageMisconfigured.is(cause)) return `no StorageMisconfigured, but ${cause}`;
+        return cause instanceof Error ? cause.message || cause.name : '';
+      }
+      const message = 'the cause of `storage_unavailable`, for the operator';
+      await expect.poll(readCause, { timeout: RECOVERY_LIMIT, message }).toMatch(line ?? /./);
     }
-    /** Several times each: calls may wait for each other. */
-    async function runAll(actors: readonly Actor[], count: number): Promise<boolean> {
-      const lanes = Array.from({ length: count }, () =>
-        actors.flatMap((actor) => everyCall(sequence, actor, index++, CHANGED)),
-      ).flat();
-      const ends = await sequence.run(lanes);
-      if (isWhole)
-        for (const { call, failure } of ends) if (isWrite(call.text)) expect(failure, call.text).not.toBeNull();
-      return ends.every(({ failure }) => failure === null);
+
+    async function whileLost(): Promise<void> {
+      // Then a new connection is the first to meet the loss.
+      if (breaksConnections) proxy?.pass();
+      expect(await ready(one), 'ready').not.toBeNull();
+      await expectCause();
+      await runAll(one, 10);
+      proxy?.pass();
+      // The first calls may find their connections closed. Those after them make nothing there by a new one.
+      for (let count = 0; count < 2; count += 1) await runAll(one);
+      await expectCause();
     }
-    const expectWorks = async (actor: Actor) => {
+
+    async function whileAway(): Promise<void> {
+      // Creations may be acknowledged until the storage has looked.
+      expect(await ready(one), 'ready').not.toBeNull();
+      await sequence.openedBy(opening, false);
+      await runAll(opening);
+      expect(await ready(opening), 'ready').not.toBeNull();
+      await runAll(one, 10);
+      await expectCause();
+      await sequence.openedBy(other, false);
+      const inFlight = runAll(other);
+      await nextTurn();
+      expect(await failureOf(() => sequence.close(other), CLOSE_LIMIT), 'close').toBeNull();
+      await inFlight;
+    }
+
+    async function withoutPart(): Promise<void> {
+      await sequence.openedBy(opening, false);
+      await runAll(opening);
+      await ready(opening);
+      let isTrue = false;
+      // In one round the rest may take over what the part has done.
+      for (let round = 0; round < 3 && !isTrue; round += 1) {
+        const before = await ready(one);
+        const numbers = Array.from({ length: CROWD }, (_, number) => number);
+        const reads = numbers.flatMap((number) => [
+          [callOf(sequence, one, 'pets.find', OWN + number), callOf(sequence, one, 'keys.find', 1_000 + number)],
+          [callOf(sequence, one, 'pets.find', OWN + CROWD + number)],
+        ]);
+        const writes = numbers.map((number) => [
+          callOf(sequence, one, 'keys.recordUse', 1_000 + number, round % 2),
+          callOf(sequence, one, 'keys.revoke', 1_000 + number),
+          callOf(sequence, one, 'pets.add', 4),
+        ]);
+        const ends = await sequence.run([...reads, ...writes, ...everyCall(sequence, one, index++)]);
+        const isRight = ends.every(({ failure }) => failure === null);
+        isTrue = Boolean(before ?? (await ready(one))) || isRight;
+      }
+      expect(isTrue, '`ready` fails if another call is unavailable').toBe(true);
+    }
+
+    async function expectWorks(actor: Actor): Promise<void> {
       const before = sequence.slow();
       // One after the other: fewer may fail slowly than a pool has connections.
-      const each = Array.from({ length: 30 }, () => callOf(sequence, actor, 'keys.add', index++));
-      await sequence.run([each]);
+      await sequence.run([Array.from({ length: 30 }, () => callOf(sequence, actor, 'keys.add', index++))]);
       await sequence.run([everyCall(sequence, actor, index++).flat()]);
       expect(sequence.slow() - before, 'slow calls that failed').toBeLessThan(4);
       await expectKept(sequence, actor);
-    };
+    }
 
+    for (let number = 0; number < (isWhole ? 0 : CROWD); number += 1)
+      await sequence.run([writesOf(sequence, one, 1_000 + number).slice(0, 3)]);
+    // What this storage has read, another one changes.
+    await sequence.run(readsOf(sequence, one));
+    await sequence.run([[...writesOf(sequence, other, CHANGED), ...writesOf(sequence, other, KNOWN).slice(3)]]);
+    await sequence.close(other);
     await sequence.disturbed(
       async () => {
         // A storage may remember for a time that it was ready.
         await expect.poll(() => ready(one), { timeout: RECOVERY_LIMIT, message: 'ready' }).toBeNull();
         await begin();
-        // Then a new connection is the first to meet it.
-        if (breaksConnections) proxy?.pass();
-        if (isWhole) {
-          // Creations may be acknowledged until the storage has looked.
-          expect(await ready(one), 'ready').not.toBeNull();
-          await expectLine();
-        }
-        // One that is opened where nothing is left would make a new place.
-        if (!line) {
-          await sequence.openedBy(opening, false);
-          await runAll([opening], 1);
-          await ready(opening);
-        }
-        if (isWhole) {
-          await runAll([one], 10);
-          if (line) {
-            proxy?.pass();
-            await runAll([one], 1);
-            // The calls before may have found their connections closed. A new one has made nothing there.
-            await runAll([one], 1);
-            await expectLine();
-          }
-          // A call that waits for others may have none.
-          const message = 'the cause of `storage_unavailable`, for the operator';
-          const readCause = () => causeOf(one.opened as Storage);
-          await expect.poll(readCause, { timeout: RECOVERY_LIMIT, message }).toBeInstanceOf(Error);
-          if (line) return await end();
-          const inFlight = sequence.run(everyCall(sequence, opening, index++, CHANGED));
-          await nextTurn();
-          expect(await failureOf(() => sequence.close(opening), CLOSE_LIMIT), 'close').toBeNull();
-          await inFlight;
-          await sequence.openedBy(opening, false);
-          expect(await ready(opening), 'ready').not.toBeNull();
-        } else {
-          let isTrue = false;
-          // In one round the rest may take over what the part has done.
-          for (let round = 0; round < 3 && !isTrue; round += 1) {
-            const before = await ready(one);
-            const finds = Array.from({ length: 2 * CROWD }, (_, number) => [
-              callOf(sequence, one, 'pets.find', OWN + number),
-              callOf(sequence, one, 'keys.find', 1_000 + (number % CROWD)),
-            ]);
-            const uses = Array.from({ length: CROWD }, (_, number) => [
-              callOf(sequence, one, 'keys.recordUse', 1_000 + number, round % 2),
-              callOf(sequence, one, 'keys.revoke', 1_000 + number),
-              callOf(sequence, one, 'pets.add', 4),
-            ]);
-            const ends = await sequence.run([...finds, ...uses, ...everyCall(sequence, one, index++)]);
-            const isRight = ends.every(({ failure }) => failure === null);
-            isTrue = Boolean(before ?? (await ready(one))) || isRight;
-          }
-          expect(isTrue, '`ready` fails if another call is unavailable').toBe(true);
-        }
+        await (isWhole ? (line ? whileLost() : whileAway()) : withoutPart());
         if (allWithin === undefined) await end();
       },
       passes,

@@ -65,7 +65,7 @@ const failingAfter = (isSo: (place: Place) => boolean): Change =>
 export const LOSS_BUGS: Bugs = {
   'says that what was stored is gone, makes nothing in its place, and works again once it is back': {
     'A new connection makes an empty place where one was lost, unless the one before has met the loss': {
-      message: /what is wrong/,
+      message: /for the operator/,
       change({ ready }, url) {
         let [hasMet, isMadeAnew] = [false, false];
         return {
