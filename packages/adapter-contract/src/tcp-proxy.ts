@@ -8,8 +8,6 @@ export interface TcpProxy {
   readonly addresses: readonly [string, ...string[]];
   /** How many clients are connected. */
   connections(): number;
-  /** How many of them have a connection on which nothing passes since {@link TcpProxy.passNew}. */
-  silentConnections(): number;
   /**
    * Resolves once so many more chunks of bytes have passed, in either direction: 0 at once. Returns a function that resets the
    * connection on which the last one passed, and leaves the others open.
@@ -51,8 +49,7 @@ const addressOf = (server: Server) => `127.0.0.1:${(server.address() as AddressI
 /** Starts a proxy on this machine. */
 export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  /** The generation of each client. */
-  const clients = new Map<Socket, number>();
+  const clients = new Set<Socket>();
   const chunks = new EventEmitter();
   /** Clients whose requests wait, and what these do. */
   const holding = new Set<Socket>();
@@ -90,7 +87,7 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
 
   async function connected(client: Socket, target: Target): Promise<void> {
     const own = generation;
-    clients.set(client, own);
+    clients.add(client);
     track(client).on('close', () => clients.delete(client));
     if (mode === 'cut') client.resetAndDestroy();
     // Otherwise it would not notice that the client has closed the connection.
@@ -120,7 +117,6 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
   return {
     addresses: servers.map(addressOf) as [string, ...string[]],
     connections: () => clients.size,
-    silentConnections: () => [...clients.values()].filter((own) => own < generation).length,
     async afterChunks(count, signal) {
       let left = count;
       if (left > 0) for await (const [reset] of on(chunks, 'passed', { signal })) if (--left === 0) return reset;
@@ -133,7 +129,7 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
       mode = 'delay responses';
     },
     holdRequests() {
-      for (const client of clients.keys()) holding.add(client);
+      for (const client of clients) holding.add(client);
     },
     resetWaiting() {
       for (const client of holding) client.resetAndDestroy();
