@@ -1,7 +1,7 @@
 // Interruptions: while something is away, each call is right or unavailable in time. Afterwards all that was acknowledged is
 // there, once.
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 import { failureOf, isWrite } from './calls.ts';
@@ -119,7 +119,6 @@ async function beforeAllCalls<Place>(
       const before = sequence.slow();
       // One after the other: fewer may fail slowly than a pool has connections.
       await sequence.run([Array.from({ length: 30 }, () => callOf(sequence, actor, 'keys.add', index++))]);
-      await sequence.run([everyCall(sequence, actor, index++).flat()]);
       expect(sequence.slow() - before, 'slow calls that failed').toBeLessThan(4);
       await expectKept(sequence, actor);
     }
@@ -145,8 +144,6 @@ async function beforeAllCalls<Place>(
     );
     for (const actor of [one, opening]) await expectWorks(actor);
     if (allWithin !== undefined) {
-      await expectWorks(other);
-      await sequence.close(other);
       // What was away may join later.
       await sequence.disturbed(end, passes);
       for (const actor of [one, opening]) await expectWorks(actor);
@@ -155,41 +152,32 @@ async function beforeAllCalls<Place>(
   });
 }
 
-/** Runs each call alone, and something else once so many chunks of it have passed, until no call has so many. */
+/** After so many chunks of each call, and then after `by` more, until no call has so many. */
 async function atEachChunk(
   sequence: Sequence,
   proxy: TcpProxy,
   [first, by]: readonly [number, number],
   disturb: (reset: () => void, ended: Promise<unknown>) => unknown,
 ): Promise<void> {
-  const [one, other] = [0, 1].map(sequence.actorAt) as [Actor, Actor];
-  const both = 'pets.add by both';
-  /** The calls that may have so many chunks, with how often they had not: some have sometimes fewer. */
-  let left = new Map<string, number>([...everyCall(sequence, one, OWN).keys(), both].map((name) => [`${name}`, 0]));
+  const one = sequence.actorAt(0);
+  const left = new Set(everyCall(sequence, one, OWN).keys());
   for (let chunks = first; left.size > 0; chunks += by) {
     const index = CHANGED + 1 + 2 * chunks;
     const known = [index, index + 1].map((each) => callOf(sequence, one, 'keys.add', each));
-    const revoked = writesOf(sequence, one, index).slice(3);
-    await sequence.run([[...known, ...revoked]]);
-    for (const name of left.keys()) {
-      const step =
-        name === both
-          ? [one, other].map((actor): Lane => [callOf(sequence, actor, 'pets.add', 4)])
-          : [everyCall(sequence, one, index, index + 1)[Number(name)] as Lane];
+    await sequence.run([[...known, ...writesOf(sequence, one, index).slice(3)]]);
+    for (const number of left) {
       // At once, so that a pool has several open connections.
       await sequence.run(readsOf(sequence, one));
-      if (name === both) await sequence.run(readsOf(sequence, other));
       await sequence.disturbed(async () => {
         sequence.log.push(`after ${chunks} chunks of what follows, it is disturbed:`);
         const amid = proxy.afterChunks(chunks);
-        const ended = sequence.run(step);
+        const ended = sequence.run([everyCall(sequence, one, index, index + 1)[number] as Lane]);
         const reset = await Promise.race([ended.then(() => null), amid]);
-        if (reset === null) left.set(name, (left.get(name) ?? 0) + 1);
+        if (reset === null) left.delete(number);
         await disturb(reset ?? (() => {}), ended);
         await ended;
       });
     }
-    left = new Map([...left].filter(([, missed]) => missed < 2));
     await expectKept(sequence, one);
   }
 }
@@ -197,16 +185,15 @@ async function atEachChunk(
 /**
  * Amid the writes of 20 callers.
  *
- * @param timing From 0. It begins after as many writes as its square (0: one that has ended), and then as many chunks on the
- * network, or milliseconds: so it meets each of the statements that writes share. An odd one ends at once, an even one when all
- * callers have failed.
+ * @param timing From 0. It begins after as many acknowledged writes as its square: at 0, after the first. An odd one ends at once,
+ * an even one when all callers have failed.
  */
 async function amidWrites<Place>(
   adapter: StorageUnderTest<Place>,
   [name, interruption]: readonly [string, Interruption<Place>],
   timing: number,
 ): Promise<void> {
-  await atNewPlace(adapter, name, async (sequence, place) => {
+  await atNewPlace(adapter, name, async (sequence) => {
     const { begin, end } = switchOf(sequence, interruption, name);
     const one = sequence.actorAt(0);
     const lanes = Array.from({ length: CALLERS }, (_, caller) =>
@@ -224,9 +211,7 @@ async function amidWrites<Place>(
     };
     await sequence.disturbed(async () => {
       const writes = sequence.run(lanes, undefined, onEnd);
-      const proxy = adapter.proxyOf?.(place);
-      const amid = enough.then((): Promise<unknown> => (proxy ? proxy.afterChunks(timing) : sleep(timing)));
-      await Promise.race([writes, amid]);
+      await Promise.race([writes, enough]);
       await begin();
       if (timing % 2 === 1) await end();
       await writes;
