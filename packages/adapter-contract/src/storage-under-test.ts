@@ -103,7 +103,7 @@ export interface Interruption<Place> {
 
   /**
    * What works meanwhile:
-   * - `reads`: no write, and creations work again within a second, because all connections stay.
+   * - `reads`: no write.
    * - `a part`: some calls.
    * - `allWithin`: all, once others have taken over, within so many milliseconds or 20 tries.
    * - `open storages`: it begins while none is open, and no other can be opened.
