@@ -2,7 +2,7 @@
 // there, once.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 import { failureOf, isWrite } from './calls.ts';
 import { betweenResponses, expectNoLateWrites, lateRequests } from './late-writes.ts';
@@ -11,23 +11,17 @@ import { OWN } from './model/calls.ts';
 import {
   atNewPlace,
   CHANGED,
-  callOf,
-  causeOf,
-  everyCall,
-  expectKept,
+  type Client,
   KNOWN,
   type Lane,
-  readsOf,
+  type ProxiedScene,
   switchOf,
   together,
-  writesOf,
 } from './model/interrupted.ts';
-import type { Actor, Sequence } from './model/sequence.ts';
 import { createInAnotherProcess } from './other-process.ts';
 import { MOVED } from './samples.ts';
 import { expectClosed, expectMisconfigured } from './settings.ts';
 import { type Interruption, type Interruptions, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
-import type { TcpProxy } from './tcp-proxy.ts';
 
 /** So many pets and API keys are in each of some partitions. */
 const CROWD = 60;
@@ -47,17 +41,14 @@ async function beforeAllCalls<Place>(
   const { leaves, line, passes } = interruption;
   const isWhole = leaves === 'nothing' || leaves === 'reads';
   const allWithin = typeof leaves === 'object' ? leaves.allWithin : undefined;
-  await atNewPlace(adapter, name, async (sequence, place) => {
+  await atNewPlace(adapter, name, async ({ sequence, place, one, other, opening }) => {
     const { begin, end } = switchOf(sequence, interruption, name);
     const proxy = adapter.proxyOf?.(place);
-    const [one, other, opening] = [0, 1, 2].map(sequence.actorAt) as [Actor, Actor, Actor];
     let index = CHANGED + 1;
 
-    const ready = async (actor: Actor) => (await sequence.run([[{ actor, call: sequence.ready() }]]))[0]?.failure;
-
     /** Runs each call several times: calls may wait for each other. */
-    async function runAll(actor: Actor, count = 1): Promise<void> {
-      const lanes = Array.from({ length: count }, () => everyCall(sequence, actor, index++, CHANGED)).flat();
+    async function runAll(client: Client, count = 1): Promise<void> {
+      const lanes = Array.from({ length: count }, () => client.every(index++, CHANGED)).flat();
       for (const { call, failure } of await sequence.run(lanes))
         if (isWhole && isWrite(call.text)) expect(failure, call.text).not.toBeNull();
     }
@@ -65,7 +56,7 @@ async function beforeAllCalls<Place>(
     /** Expects a cause for the operator. A call that waits for others may have none. */
     async function expectCause(): Promise<void> {
       async function readCause(): Promise<string> {
-        const cause = await causeOf(one.opened as Storage);
+        const cause = (await one.ready())?.cause;
         if (line && !StorageMisconfigured.is(cause)) return `no StorageMisconfigured, but ${cause}`;
         return cause instanceof Error ? cause.message || cause.name : '';
       }
@@ -75,64 +66,64 @@ async function beforeAllCalls<Place>(
 
     async function whileAway(): Promise<void> {
       // Creations may be acknowledged until the storage has looked.
-      expect(await ready(one), 'ready').not.toBeNull();
+      expect(await one.ready(), 'ready').not.toBeNull();
       await expectCause();
       await runAll(one, 10);
       // One that is opened where nothing is left would make a new place.
       if (line) return;
-      await sequence.openedBy(opening, false);
+      await opening.open();
       await runAll(opening);
-      expect(await ready(opening), 'ready').not.toBeNull();
-      await sequence.openedBy(other, false);
+      expect(await opening.ready(), 'ready').not.toBeNull();
+      await other.open();
       const inFlight = runAll(other);
       await nextTurn();
-      expect(await failureOf(() => sequence.close(other), CLOSE_LIMIT), 'close').toBeNull();
+      expect(await failureOf(() => other.close(), CLOSE_LIMIT), 'close').toBeNull();
       await inFlight;
     }
 
     async function withoutPart(): Promise<void> {
-      await sequence.openedBy(opening, false);
+      await opening.open();
       await runAll(opening);
-      await ready(opening);
+      await opening.ready();
       let isTrue = false;
       // In one round the rest may take over what the part has done.
       for (let round = 0; round < 3 && !isTrue; round += 1) {
-        const before = await ready(one);
+        const before = await one.ready();
         const numbers = Array.from({ length: CROWD }, (_, number) => number);
         const reads = numbers.flatMap((number) => [
-          [callOf(sequence, one, 'pets.find', OWN + number), callOf(sequence, one, 'keys.find', 1_000 + number)],
-          [callOf(sequence, one, 'pets.find', OWN + CROWD + number)],
+          [one.call('pets.find', OWN + number), one.call('keys.find', 1_000 + number)],
+          [one.call('pets.find', OWN + CROWD + number)],
         ]);
         const writes = numbers.map((number) => [
-          callOf(sequence, one, 'keys.recordUse', 1_000 + number, round % 2),
-          callOf(sequence, one, 'keys.revoke', 1_000 + number),
-          callOf(sequence, one, 'pets.add', 4),
+          one.call('keys.recordUse', 1_000 + number, round % 2),
+          one.call('keys.revoke', 1_000 + number),
+          one.call('pets.add', 4),
         ]);
-        const ends = await sequence.run([...reads, ...writes, ...everyCall(sequence, one, index++)]);
+        const ends = await sequence.run([...reads, ...writes, ...one.every(index++)]);
         const isRight = ends.every(({ failure }) => failure === null);
-        isTrue = Boolean(before ?? (await ready(one))) || isRight;
+        isTrue = Boolean(before ?? (await one.ready())) || isRight;
       }
       expect(isTrue, '`ready` fails if another call is unavailable').toBe(true);
     }
 
-    async function expectWorks(actor: Actor): Promise<void> {
+    async function expectWorks(client: Client): Promise<void> {
       const before = sequence.slow();
       // One after the other: fewer may fail slowly than a pool has connections.
-      await sequence.run([Array.from({ length: 30 }, () => callOf(sequence, actor, 'keys.add', index++))]);
+      await sequence.run([Array.from({ length: 30 }, () => client.call('keys.add', index++))]);
       expect(sequence.slow() - before, 'slow calls that failed').toBeLessThan(4);
-      await expectKept(sequence, actor);
+      await client.expectKept();
     }
 
     for (let number = 0; number < (isWhole ? 0 : CROWD); number += 1)
-      await sequence.run([writesOf(sequence, one, 1_000 + number).slice(0, 3)]);
+      await sequence.run([one.writes(1_000 + number).slice(0, 3)]);
     // What this storage has read, another one changes.
-    await sequence.run(readsOf(sequence, one));
-    await sequence.run([[...writesOf(sequence, other, CHANGED), ...writesOf(sequence, other, KNOWN).slice(3)]]);
-    await sequence.close(other);
+    await sequence.run(one.reads());
+    await sequence.run([[...other.writes(CHANGED), ...other.writes(KNOWN).slice(3)]]);
+    await other.close();
     await sequence.disturbed(
       async () => {
         // A storage may remember for a time that it was ready.
-        await expect.poll(() => ready(one), { timeout: RECOVERY_LIMIT, message: 'ready' }).toBeNull();
+        await expect.poll(() => one.ready(), { timeout: RECOVERY_LIMIT, message: 'ready' }).toBeNull();
         await begin();
         // Then a new connection is the first to meet it.
         if (breaksConnections) proxy?.pass();
@@ -142,11 +133,11 @@ async function beforeAllCalls<Place>(
       passes,
       allWithin,
     );
-    for (const actor of [one, opening]) await expectWorks(actor);
+    for (const client of [one, opening]) await expectWorks(client);
     if (allWithin !== undefined) {
       // What was away may join later.
       await sequence.disturbed(end, passes);
-      for (const actor of [one, opening]) await expectWorks(actor);
+      for (const client of [one, opening]) await expectWorks(client);
     }
     await expectWorks(other);
   });
@@ -154,31 +145,29 @@ async function beforeAllCalls<Place>(
 
 /** After so many chunks of each call, and then after `by` more, until no call has so many. */
 async function atEachChunk(
-  sequence: Sequence,
-  proxy: TcpProxy,
+  { sequence, one, proxy }: ProxiedScene,
   [first, by]: readonly [number, number],
   disturb: (reset: () => void, ended: Promise<unknown>) => unknown,
 ): Promise<void> {
-  const one = sequence.actorAt(0);
-  const left = new Set(everyCall(sequence, one, OWN).keys());
+  const left = new Set(one.every(OWN).keys());
   for (let chunks = first; left.size > 0; chunks += by) {
     const index = CHANGED + 1 + 2 * chunks;
-    const known = [index, index + 1].map((each) => callOf(sequence, one, 'keys.add', each));
-    await sequence.run([[...known, ...writesOf(sequence, one, index).slice(3)]]);
+    const known = [index, index + 1].map((each) => one.call('keys.add', each));
+    await sequence.run([[...known, ...one.writes(index).slice(3)]]);
     for (const number of left) {
       // At once, so that a pool has several open connections.
-      await sequence.run(readsOf(sequence, one));
+      await sequence.run(one.reads());
       await sequence.disturbed(async () => {
         sequence.log.push(`after ${chunks} chunks of what follows, it is disturbed:`);
         const amid = proxy.afterChunks(chunks);
-        const ended = sequence.run([everyCall(sequence, one, index, index + 1)[number] as Lane]);
+        const ended = sequence.run([one.every(index, index + 1)[number] as Lane]);
         const reset = await Promise.race([ended.then(() => null), amid]);
         if (reset === null) left.delete(number);
         await disturb(reset ?? (() => {}), ended);
         await ended;
       });
     }
-    await expectKept(sequence, one);
+    await one.expectKept();
   }
 }
 
@@ -193,12 +182,11 @@ async function amidWrites<Place>(
   [name, interruption]: readonly [string, Interruption<Place>],
   timing: number,
 ): Promise<void> {
-  await atNewPlace(adapter, name, async (sequence) => {
+  await atNewPlace(adapter, name, async ({ sequence, one }) => {
     const { begin, end } = switchOf(sequence, interruption, name);
-    const one = sequence.actorAt(0);
     const lanes = Array.from({ length: CALLERS }, (_, caller) =>
       Array.from({ length: 5 }, (_, round) => {
-        const writes = writesOf(sequence, one, CHANGED + 5 * caller + round);
+        const writes = one.writes(CHANGED + 5 * caller + round);
         return caller % 2 === 0 ? writes.slice(0, 2) : writes.slice(2);
       }).flat(),
     );
@@ -217,21 +205,20 @@ async function amidWrites<Place>(
       await writes;
       await end();
     }, interruption.passes);
-    await expectKept(sequence, one);
+    await one.expectKept();
   });
 }
 
 /** Amid a restore. */
-async function amidRestore(sequence: Sequence, proxy: TcpProxy): Promise<void> {
-  const one = sequence.actorAt(0);
-  if ((await sequence.openedBy(one)).archive === undefined) return;
+async function amidRestore({ sequence, one, proxy }: ProxiedScene): Promise<void> {
+  if ((await one.open()).archive === undefined) return;
   for (let chunks = 1, isWhole = false, round = 0; !isWhole && chunks <= MAX_CHUNKS; chunks *= 2, round += 1) {
     // One has the id of a pet that is there.
     const pets = Array.from(
       { length: MOVED },
       (_, number) => [10_000 * (round + 1) + number, 0, number === 9] as const,
     );
-    const given = { actor: one, batch: OWN + round, gap: 5n, pets };
+    const given = { actor: one.actor, batch: OWN + round, gap: 5n, pets };
     await sequence.disturbed(async () => {
       sequence.log.push(`after ${chunks} chunks of what follows, all connections break:`);
       await sequence.restore(given, async (begin) => {
@@ -244,16 +231,16 @@ async function amidRestore(sequence: Sequence, proxy: TcpProxy): Promise<void> {
         proxy.pass();
       });
     });
-    await sequence.readAll(one);
+    await one.readAll();
     // Each pet that is stored has its key, and a new one an id above it.
     await sequence.run([
-      [callOf(sequence, one, 'archive.lastId', 0)],
-      [callOf(sequence, one, 'pets.add', 4)],
-      ...pets.filter((_, number) => number % 10 === 0).map(([index]) => [callOf(sequence, one, 'pets.add', index)]),
+      [one.call('archive.lastId', 0)],
+      [one.call('pets.add', 4)],
+      ...pets.filter((_, number) => number % 10 === 0).map(([index]) => [one.call('pets.add', index)]),
     ]);
     // By the same storage: it may remember what it has sent.
     await sequence.restore(given, undefined, true);
-    await expectKept(sequence, one);
+    await one.expectKept();
   }
 }
 
@@ -262,13 +249,13 @@ async function beforeOpening<Place>(
   adapter: StorageUnderTest<Place>,
   [name, interruption]: readonly [string, Interruption<Place>],
 ): Promise<void> {
-  await atNewPlace(adapter, name, async (sequence, place) => {
+  await atNewPlace(adapter, name, async ({ sequence, place, one, other }) => {
     const { begin, end } = switchOf(sequence, interruption, name);
-    for (const index of [0, 1]) await sequence.close(sequence.actorAt(index));
+    for (const each of [one, other]) await each.close();
     await begin();
     await expectClosed(adapter, place, () => expectMisconfigured(adapter, place));
     await end();
-    await expectKept(sequence, sequence.actorAt(0));
+    await one.expectKept();
   });
 }
 
@@ -301,7 +288,7 @@ export function interruptionsContract<Place>(
         test('keeps another process alive until its creation has a result or is unavailable, and then lets it end', () =>
           together(
             outages.map((outage) =>
-              atNewPlace(adapter, outage[0], async (sequence, place) => {
+              atNewPlace(adapter, outage[0], async ({ sequence, place }) => {
                 await switchOf(sequence, outage[1], outage[0]).begin();
                 const end = await createInAnotherProcess(inAnotherProcess(place), 'Rex');
                 expect(['Rex', 'storage_unavailable']).toContain(end);
@@ -330,34 +317,32 @@ export function interruptionsContract<Place>(
       });
 
     if (proxyOf !== undefined) {
-      const at = (name: string, check: (sequence: Sequence, proxy: TcpProxy) => Promise<void>) =>
-        atNewPlace(adapter, name, (sequence, place) => check(sequence, proxyOf(place)));
+      const at = (name: string, check: (scene: ProxiedScene) => Promise<void>) =>
+        atNewPlace(adapter, name, (scene) => check({ ...scene, proxy: proxyOf(scene.place) }));
 
       test('is right or unavailable in each call, and does no write twice, wherever connections break', () =>
         together(
-          [0, 1, 2, 3].flatMap((offset) => [
-            at('all connections break', (sequence, proxy) =>
-              atEachChunk(sequence, proxy, [offset + 1, 4], () => {
-                proxy.cut();
+          [1, 2, 3, 4].flatMap((first) => [
+            at('all connections break', (scene) =>
+              atEachChunk(scene, [first, 4], () => {
+                scene.proxy.cut();
                 // New connections work at once: an adapter may be tempted to try again.
-                proxy.pass();
+                scene.proxy.pass();
               }),
             ),
-            at('one connection breaks', (sequence, proxy) =>
-              atEachChunk(sequence, proxy, [offset + 1, 4], (reset) => reset()),
-            ),
+            at('one connection breaks', (scene) => atEachChunk(scene, [first, 4], (reset) => reset())),
           ]),
         ));
 
       test('is right or unavailable in each call, and does no write twice, whichever response comes late', () =>
         together(
-          Array.from({ length: 8 }, (_, offset) =>
-            at('a late response', (sequence, proxy) =>
-              atEachChunk(sequence, proxy, [offset, 8], async (_, ended) => {
-                proxy.delayResponses(LATE);
+          Array.from({ length: 8 }, (_, first) =>
+            at('a late response', (scene) =>
+              atEachChunk(scene, [first, 8], async (_, ended) => {
+                scene.proxy.delayResponses(LATE);
                 // A response, and a request: that of a driver which has waited for long enough gets its response next.
-                await Promise.race([ended, proxy.afterChunks(2)]);
-                proxy.delayResponses(0);
+                await Promise.race([ended, scene.proxy.afterChunks(2)]);
+                scene.proxy.delayResponses(0);
               }),
             ),
           ),
@@ -367,16 +352,12 @@ export function interruptionsContract<Place>(
         together(
           // Calls of two to six requests fail between them.
           [480, 600, 850, 900, 1_000, 2_000].map((delay) =>
-            at(`each response after ${delay} ms`, (sequence, proxy) => betweenResponses(sequence, proxy, delay)),
+            at(`each response after ${delay} ms`, (scene) => betweenResponses(scene, delay)),
           ),
         ));
 
       test('keeps what it acknowledged if requests of an earlier connection arrive later than those of the next', () =>
-        together(
-          [false, true].map((isReset) =>
-            at('late requests', (sequence, proxy) => lateRequests(sequence, proxy, isReset)),
-          ),
-        ));
+        together([false, true].map((isReset) => at('late requests', (scene) => lateRequests(scene, isReset)))));
 
       test('completes a restore that was interrupted anywhere if it is repeated', () =>
         at('an interrupted restore', amidRestore));

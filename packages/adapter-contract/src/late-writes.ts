@@ -3,35 +3,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { CALLERS, RECOVERY_LIMIT, TRIES } from './limits.ts';
-import {
-  atNewPlace,
-  CHANGED,
-  callOf,
-  expectKept,
-  IN_FLIGHT,
-  KNOWN,
-  readsOf,
-  switchOf,
-  writesOf,
-} from './model/interrupted.ts';
-import type { Actor, Sequence } from './model/sequence.ts';
+import { atNewPlace, CHANGED, IN_FLIGHT, KNOWN, type ProxiedScene, switchOf } from './model/interrupted.ts';
 import type { Interruption, StorageUnderTest } from './storage-under-test.ts';
-import type { TcpProxy } from './tcp-proxy.ts';
 
 /** What has not changed for so long changes no more, in milliseconds. */
 const SETTLED = 1_000;
 
 /** Writes take too long, and their requests are then held: nothing more is written. */
-export async function betweenResponses(sequence: Sequence, proxy: TcpProxy, delay: number): Promise<void> {
-  const [one, other] = [0, 1].map(sequence.actorAt) as [Actor, Actor];
+export async function betweenResponses({ sequence, one, other, proxy }: ProxiedScene, delay: number): Promise<void> {
   const callers = Array.from({ length: CALLERS }, (_, number) => CHANGED + number);
-  await sequence.run(callers.map((index) => [callOf(sequence, one, 'keys.add', 1_000 + index)]));
+  await sequence.run(callers.map((index) => [one.call('keys.add', 1_000 + index)]));
   await sequence.disturbed(async () => {
     proxy.delayResponses(delay);
     sequence.log.push(`each response comes after ${delay} ms`);
     const writes = callers.flatMap((index) => [
-      ...writesOf(sequence, one, index).slice(0, 3),
-      ...writesOf(sequence, one, 1_000 + index).slice(3),
+      ...one.writes(index).slice(0, 3),
+      ...one.writes(1_000 + index).slice(3),
     ]);
     const hold = async () => {
       // What was sent at the last moment is executed.
@@ -42,20 +29,20 @@ export async function betweenResponses(sequence: Sequence, proxy: TcpProxy, dela
     };
     const lanes = writes.map((call) => [call]);
     await sequence.run(lanes, undefined, undefined, hold);
-    await sequence.openedBy(other);
+    await other.open(true);
     // The last responses, for which no call waits any more, may come so late.
     await sleep(SETTLED + delay);
     sequence.settle(true);
     // In some engines reads wait for the locks of what was begun, and can tell nothing.
     let left = TRIES;
-    while (left > 0 && !(await sequence.readAll(other))) left -= 1;
+    while (left > 0 && !(await other.readAll())) left -= 1;
     proxy.deliver();
     sequence.log.push('requests that were sent later are delivered');
     await sleep(SETTLED);
-    await sequence.readAll(other);
+    await other.readAll();
     proxy.pass();
   });
-  await expectKept(sequence, one);
+  await one.expectKept();
 }
 
 /**
@@ -63,14 +50,13 @@ export async function betweenResponses(sequence: Sequence, proxy: TcpProxy, dela
  *
  * @param isReset Whether the client learns that its connection is lost, and may repeat its requests.
  */
-export async function lateRequests(sequence: Sequence, proxy: TcpProxy, isReset: boolean): Promise<void> {
-  const one = sequence.actorAt(0);
+export async function lateRequests({ sequence, one, proxy }: ProxiedScene, isReset: boolean): Promise<void> {
   // At once, so that a pool has several open connections.
-  await sequence.run(readsOf(sequence, one));
+  await sequence.run(one.reads());
   await sequence.disturbed(async () => {
     proxy.holdRequests();
     sequence.log.push('requests on the open connections wait');
-    const calls = [callOf(sequence, one, 'keys.recordUse', KNOWN, 0), callOf(sequence, one, 'pets.add', 4)];
+    const calls = [one.call('keys.recordUse', KNOWN, 0), one.call('pets.add', 4)];
     const ended = sequence.run(calls.map((call) => [call]));
     if (isReset) {
       await sleep(IN_FLIGHT);
@@ -79,11 +65,11 @@ export async function lateRequests(sequence: Sequence, proxy: TcpProxy, isReset:
     }
     await ended;
   });
-  await sequence.run([[callOf(sequence, one, 'keys.recordUse', KNOWN, 1)]]);
+  await sequence.run([[one.call('keys.recordUse', KNOWN, 1)]]);
   proxy.deliver();
   sequence.log.push('they are delivered');
   await sleep(3 * IN_FLIGHT);
-  await expectKept(sequence, one);
+  await one.expectKept();
 }
 
 /** 20 writes a second for almost three times as long as a call may take: none is executed once its call has failed. */
@@ -93,17 +79,16 @@ export async function expectNoLateWrites<Place>(
   interruption: Interruption<Place>,
 ): Promise<void> {
   const { executes, passes } = interruption;
-  await atNewPlace(adapter, name, async (sequence) => {
+  await atNewPlace(adapter, name, async ({ sequence, one }) => {
     const { begin, end } = switchOf(sequence, interruption, name);
-    const one = sequence.actorAt(0);
     const indexes = Array.from({ length: 30 }, (_, number) => CHANGED + number);
-    for (const index of indexes) await sequence.run([[callOf(sequence, one, 'keys.add', 1_000 + index)]]);
+    for (const index of indexes) await sequence.run([[one.call('keys.add', 1_000 + index)]]);
     await sequence.disturbed(async () => {
       await begin();
       let failed = 0;
       const writes = indexes.flatMap((index) => [
-        ...writesOf(sequence, one, index).slice(0, 3),
-        callOf(sequence, one, index % 2 ? 'keys.revoke' : 'keys.recordUse', 1_000 + index),
+        ...one.writes(index).slice(0, 3),
+        one.call(index % 2 ? 'keys.revoke' : 'keys.recordUse', 1_000 + index),
       ]);
       const lanes = writes.map(({ actor, call }, number) => [{ actor, call: { ...call, delay: 50 * number } }]);
       await sequence.run(lanes, undefined, (failure) => {
@@ -115,11 +100,11 @@ export async function expectNoLateWrites<Place>(
       if (!executes) sequence.settle(false);
       await end();
       // Creations that wait in a queue are stored before this one.
-      const create = async () => (await sequence.run([[callOf(sequence, one, 'pets.add', 4)]]))[0]?.failure;
+      const create = async () => (await sequence.run([[one.call('pets.add', 4)]]))[0]?.failure;
       await expect
         .poll(create, { timeout: RECOVERY_LIMIT, message: `a creation after the end of "${name}"` })
         .toBeNull();
     }, passes);
-    await expectKept(sequence, one);
+    await one.expectKept();
   });
 }

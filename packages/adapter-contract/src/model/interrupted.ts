@@ -1,10 +1,10 @@
 // What checks of interruptions have in common: each call of the ports once, at a new place, and what must hold afterwards.
 
 import { LIMITS } from '@animal-store/domain';
-import type { Storage } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { failureOf, isWrite } from '../calls.ts';
+import { isWrite } from '../calls.ts';
 import type { Interruption, StorageUnderTest } from '../storage-under-test.ts';
+import type { TcpProxy } from '../tcp-proxy.ts';
 import { type Call, type Method, OWN } from './calls.ts';
 import { withLog } from './log.ts';
 import { type Actor, beginSequence, type Sequence } from './sequence.ts';
@@ -18,54 +18,89 @@ export type Lane = { readonly actor: Actor; readonly call: Call }[];
 /** An API key that is there when calls are interrupted, and one that others change meanwhile. */
 export const [KNOWN, CHANGED] = [OWN, OWN + 1];
 
-export const callOf = ({ calls }: Sequence, actor: Actor, name: Method, index: number, variant = 0) => ({
-  ...{ actor, call: calls[name](index, variant, LIMITS.page.maxRead) },
-});
+/** One of the storages of a sequence. */
+export type Client = ReturnType<typeof clientAt>;
 
-/**
- * Each call of the ports once, each in a lane of its own.
- *
- * @param index Of what they create.
- * @param known Of an API key that was added: a storage may ignore others.
- */
-export function everyCall(sequence: Sequence, actor: Actor, index: number, known = KNOWN): Lane[] {
-  const lanes = (Object.keys(WEIGHTS) as Method[]).map((name): Lane => {
-    const isChange = /recordUse|revoke/.test(name);
-    return [callOf(sequence, actor, name, isChange ? known : index, 0)];
+function clientAt(sequence: Sequence, number: number) {
+  const actor = sequence.actorAt(number);
+
+  const call = (name: Method, index: number, variant = 0) => ({
+    actor,
+    call: sequence.calls[name](index, variant, LIMITS.page.maxRead),
   });
-  const others = [
-    callOf(sequence, actor, 'pets.add', 4),
-    callOf(sequence, actor, 'pets.find', 0),
-    callOf(sequence, actor, 'pets.find', 1),
-    callOf(sequence, actor, 'pets.list', 4, 1),
-    callOf(sequence, actor, 'keys.find', KNOWN),
-    callOf(sequence, actor, 'keys.find', CHANGED),
+
+  /**
+   * Each of them once, each in a lane of its own.
+   *
+   * @param index Of what they create.
+   * @param known Of an API key that was added: a storage may ignore others.
+   */
+  const every = (index: number, known = KNOWN): Lane[] => [
+    ...(Object.keys(WEIGHTS) as Method[]).map((name) => [call(name, /recordUse|revoke/.test(name) ? known : index)]),
+    [call('pets.add', 4)],
+    [call('pets.find', 0)],
+    [call('pets.find', 1)],
+    [call('pets.list', 4, 1)],
+    [call('keys.find', KNOWN)],
+    [call('keys.find', CHANGED)],
   ];
-  return [...lanes, ...others.map((call) => [call])];
+
+  const readAll = () => sequence.readAll(actor);
+
+  return {
+    actor,
+    call,
+    every,
+    readAll,
+    /** @param isUsable False if it can't work yet. */
+    open: (isUsable = false) => sequence.openedBy(actor, isUsable),
+    close: () => sequence.close(actor),
+    /** The failure of `ready`, or null. */
+    ready: async () => (await sequence.run([[{ actor, call: sequence.ready() }]]))[0]?.failure ?? null,
+    reads: () => every(4).filter(([one]) => !isWrite(one?.call.text ?? '')),
+
+    /** Writes of one index: two pets, and an API key with its changes. */
+    writes: (index: number): Lane => [
+      call('pets.add', 4),
+      call('pets.add', index),
+      call('keys.add', index),
+      call('keys.recordUse', index),
+      call('keys.revoke', index),
+    ],
+
+    /** Expects that what was acknowledged is there, that each write can be repeated, and that each call works at the first try. */
+    async expectKept(): Promise<void> {
+      await readAll();
+      await sequence.repeatAll(actor);
+      await readAll();
+    },
+  };
 }
 
-export const readsOf = (sequence: Sequence, actor: Actor) =>
-  everyCall(sequence, actor, 4).filter(([one]) => !isWrite(one?.call.text ?? ''));
+/** A new place, where an API key and two pets are stored, with two storages that are open and one that is not. */
+export interface Scene<Place> {
+  readonly sequence: Sequence;
+  readonly place: Place;
+  readonly one: Client;
+  readonly other: Client;
+  readonly opening: Client;
+}
 
-/** Writes of one index: two pets, and an API key with its changes. */
-export const writesOf = (sequence: Sequence, actor: Actor, index: number): Lane => [
-  callOf(sequence, actor, 'pets.add', 4),
-  callOf(sequence, actor, 'pets.add', index),
-  callOf(sequence, actor, 'keys.add', index),
-  callOf(sequence, actor, 'keys.recordUse', index),
-  callOf(sequence, actor, 'keys.revoke', index),
-];
+/** The same, behind a proxy. */
+export type ProxiedScene = Scene<unknown> & { readonly proxy: TcpProxy };
 
-/** Runs a check at a new place, with two storages where an API key and two pets are stored. */
+/** Runs a check at a place of its own. */
 export async function atNewPlace<Place>(
   adapter: StorageUnderTest<Place>,
   name: string,
-  check: (sequence: Sequence, place: Place) => Promise<void>,
+  check: (scene: Scene<Place>) => Promise<void>,
 ): Promise<void> {
   const sequence = await beginSequence(adapter, false);
   try {
-    await sequence.run([writesOf(sequence, sequence.actorAt(0), KNOWN).slice(0, 3)]);
-    await check(sequence, sequence.place as Place);
+    const one = clientAt(sequence, 0);
+    await sequence.run([one.writes(KNOWN).slice(0, 3)]);
+    const [other, opening] = [clientAt(sequence, 1), clientAt(sequence, 2)];
+    await check({ sequence, place: sequence.place as Place, one, other, opening });
   } catch (error) {
     (error as Error).message = `${name}: ${(error as Error).message}`;
     throw withLog(error, sequence.log);
@@ -97,16 +132,4 @@ export function switchOf<Place>(sequence: Sequence, interruption: Interruption<P
     await interruption.begin(place);
   }
   return { begin, end };
-}
-
-/** Expects that what was acknowledged is there, that each write can be repeated, and that each call works at the first try. */
-export async function expectKept(sequence: Sequence, actor: Actor): Promise<void> {
-  await sequence.readAll(actor);
-  await sequence.repeatAll(actor);
-  await sequence.readAll(actor);
-}
-
-/** What the operator reads of a storage that is not ready. */
-export async function causeOf(storage: Pick<Storage, 'ready'>): Promise<unknown> {
-  return (await failureOf(() => storage.ready()))?.cause;
 }
