@@ -89,10 +89,6 @@ export function patient<Port extends object>(port: Port): Port {
 
 /** Expects that a call failed as `storage_unavailable`, with a message for clients. */
 export function expectUnavailable(name: string, failure: Error | null, { location }: Pick<Storage, 'location'>): void {
-  if (failure?.name === 'AssertionError') {
-    failure.message = `${name}: ${failure.message}`;
-    throw failure;
-  }
   expect(failure ?? 'no error', name).toMatchObject({ code: 'storage_unavailable' });
   expect(failure, name).toSatisfy(DomainError.is);
   const { message } = failure as DomainError;

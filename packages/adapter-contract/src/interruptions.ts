@@ -29,9 +29,6 @@ const CROWD = 60;
 /** When a response comes, in milliseconds: later than the timeout of a driver, and sooner than the limit of a call. */
 const LATE = 700;
 
-/** A restore is interrupted after so many chunks, at most: it may take thousands. */
-const MAX_CHUNKS = 64;
-
 /** Before all calls. */
 async function beforeAllCalls<Place>(
   adapter: StorageUnderTest<Place>,
@@ -212,7 +209,7 @@ async function amidWrites<Place>(
 /** Amid a restore. */
 async function amidRestore({ sequence, one, proxy }: ProxiedScene): Promise<void> {
   if ((await one.open()).archive === undefined) return;
-  for (let chunks = 1, isWhole = false, round = 0; !isWhole && chunks <= MAX_CHUNKS; chunks *= 2, round += 1) {
+  for (const [round, chunks] of [1, 8, 64].entries()) {
     // One has the id of a pet that is there.
     const pets = Array.from(
       { length: MOVED },
@@ -224,7 +221,7 @@ async function amidRestore({ sequence, one, proxy }: ProxiedScene): Promise<void
       await sequence.restore(given, async (begin) => {
         const amid = proxy.afterChunks(chunks);
         const ended = begin();
-        isWhole = await Promise.race([ended.then(() => true), amid.then(() => false)]);
+        await Promise.race([ended, amid]);
         proxy.cut();
         // What the engine has received may still be stored.
         await ended;
@@ -232,12 +229,8 @@ async function amidRestore({ sequence, one, proxy }: ProxiedScene): Promise<void
       });
     });
     await one.readAll();
-    // Each pet that is stored has its key, and a new one an id above it.
-    await sequence.run([
-      [one.call('archive.lastId', 0)],
-      [one.call('pets.add', 4)],
-      ...pets.filter((_, number) => number % 10 === 0).map(([index]) => [one.call('pets.add', index)]),
-    ]);
+    // Its id is above those of the pets that were stored.
+    await sequence.run([[one.call('pets.add', 4)]]);
     // By the same storage: it may remember what it has sent.
     await sequence.restore(given, undefined, true);
     await one.expectKept();
@@ -350,8 +343,8 @@ export function interruptionsContract<Place>(
 
       test('writes nothing after a call has failed between two responses, and leaves no half of a write', () =>
         together(
-          // Calls of two to six requests fail between them.
-          [480, 600, 850, 900, 1_000, 2_000].map((delay) =>
+          // Calls of five, four, three and two requests fail between them.
+          [480, 600, 900, 2_000].map((delay) =>
             at(`each response after ${delay} ms`, (scene) => betweenResponses(scene, delay)),
           ),
         ));
