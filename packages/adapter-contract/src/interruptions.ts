@@ -5,11 +5,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 import { failureOf, isWrite } from './calls.ts';
-import { betweenResponses, expectNoLateWrites, lateRequests } from './late-writes.ts';
+import { lateWritesContract } from './late-writes.ts';
 import { CALLERS, CLOSE_LIMIT, RECOVERY_LIMIT } from './limits.ts';
 import { OWN } from './model/calls.ts';
 import {
   atNewPlace,
+  atProxies,
   CHANGED,
   type Client,
   KNOWN,
@@ -252,7 +253,7 @@ async function beforeOpening<Place>(
   });
 }
 
-/** What is right or unavailable while something is away, and works again afterwards. */
+/** The checks of interruptions, and those of late writes. */
 export function interruptionsContract<Place>(
   adapter: StorageUnderTest<Place>,
   interruptions: Interruptions<Place>,
@@ -264,7 +265,9 @@ export function interruptionsContract<Place>(
   const outages = whole.filter(([, { line }]) => !line);
   const partial = all.filter(([, { leaves }]) => leaves === 'a part' || typeof leaves === 'object');
 
-  describe('while it is interrupted', { timeout: TEST_LIMIT }, () => {
+  lateWritesContract(adapter, outages);
+
+  describe('interruptions', { timeout: TEST_LIMIT }, () => {
     if (outages.length > 0) {
       test('is right or unavailable in each call, and works again with all that it acknowledged', () =>
         together(outages.map((outage) => beforeAllCalls(adapter, outage))));
@@ -273,9 +276,6 @@ export function interruptionsContract<Place>(
         for (const outage of outages)
           await together(Array.from({ length: 8 }, (_, timing) => amidWrites(adapter, outage, timing)));
       });
-
-      test('writes nothing after a call has failed', () =>
-        together(outages.map((outage) => expectNoLateWrites(adapter, ...outage))));
 
       if (inAnotherProcess !== undefined)
         test('keeps another process alive until its creation has a result or is unavailable, and then lets it end', () =>
@@ -310,8 +310,7 @@ export function interruptionsContract<Place>(
       });
 
     if (proxyOf !== undefined) {
-      const at = (name: string, check: (scene: ProxiedScene) => Promise<void>) =>
-        atNewPlace(adapter, name, (scene) => check({ ...scene, proxy: proxyOf(scene.place) }));
+      const at = atProxies(adapter, proxyOf);
 
       test('is right or unavailable in each call, and does no write twice, wherever connections break', () =>
         together(
@@ -340,17 +339,6 @@ export function interruptionsContract<Place>(
             ),
           ),
         ));
-
-      test('writes nothing after a call has failed between two responses, and leaves no half of a write', () =>
-        together(
-          // Calls of five, four, three and two requests fail between them.
-          [480, 600, 900, 2_000].map((delay) =>
-            at(`each response after ${delay} ms`, (scene) => betweenResponses(scene, delay)),
-          ),
-        ));
-
-      test('keeps what it acknowledged if requests of an earlier connection arrive later than those of the next', () =>
-        together([false, true].map((isReset) => at('late requests', (scene) => lateRequests(scene, isReset)))));
 
       test('completes a restore that was interrupted anywhere if it is repeated', () =>
         at('an interrupted restore', amidRestore));

@@ -1,16 +1,25 @@
 // Late writes: nothing is written after its call has failed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CALLERS, RECOVERY_LIMIT, TRIES } from './limits.ts';
-import { atNewPlace, CHANGED, IN_FLIGHT, KNOWN, type ProxiedScene, switchOf } from './model/interrupted.ts';
-import type { Interruption, StorageUnderTest } from './storage-under-test.ts';
+import {
+  atNewPlace,
+  atProxies,
+  CHANGED,
+  IN_FLIGHT,
+  KNOWN,
+  type ProxiedScene,
+  switchOf,
+  together,
+} from './model/interrupted.ts';
+import { type Interruption, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 
 /** What has not changed for so long changes no more, in milliseconds. */
 const SETTLED = 1_000;
 
 /** Writes take too long, and their requests are then held: nothing more is written. */
-export async function betweenResponses({ sequence, one, other, proxy }: ProxiedScene, delay: number): Promise<void> {
+async function betweenResponses({ sequence, one, other, proxy }: ProxiedScene, delay: number): Promise<void> {
   const callers = Array.from({ length: CALLERS }, (_, number) => CHANGED + number);
   await sequence.run(callers.map((index) => [one.call('keys.add', 1_000 + index)]));
   await sequence.disturbed(async () => {
@@ -50,7 +59,7 @@ export async function betweenResponses({ sequence, one, other, proxy }: ProxiedS
  *
  * @param isReset Whether the client learns that its connection is lost, and may repeat its requests.
  */
-export async function lateRequests({ sequence, one, proxy }: ProxiedScene, isReset: boolean): Promise<void> {
+async function lateRequests({ sequence, one, proxy }: ProxiedScene, isReset: boolean): Promise<void> {
   // At once, so that a pool has several open connections.
   await sequence.run(one.reads());
   await sequence.disturbed(async () => {
@@ -106,5 +115,34 @@ export async function expectNoLateWrites<Place>(
         .toBeNull();
     }, passes);
     await one.expectKept();
+  });
+}
+
+/** @param outages The interruptions in which each write fails. */
+export function lateWritesContract<Place>(
+  adapter: StorageUnderTest<Place>,
+  outages: readonly (readonly [name: string, outage: Interruption<Place>])[],
+): void {
+  const { proxyOf } = adapter;
+  if (outages.length === 0 && proxyOf === undefined) return;
+  describe('late writes', { timeout: TEST_LIMIT }, () => {
+    if (outages.length > 0)
+      test('writes nothing after a call has failed', () =>
+        together(outages.map((outage) => expectNoLateWrites(adapter, ...outage))));
+
+    if (proxyOf !== undefined) {
+      const at = atProxies(adapter, proxyOf);
+
+      test('writes nothing after a call has failed between two responses, and leaves no half of a write', () =>
+        together(
+          // Calls of five, four, three and two requests fail between them.
+          [480, 600, 900, 2_000].map((delay) =>
+            at(`each response after ${delay} ms`, (scene) => betweenResponses(scene, delay)),
+          ),
+        ));
+
+      test('keeps what it acknowledged if requests of an earlier connection arrive later than those of the next', () =>
+        together([false, true].map((isReset) => at('late requests', (scene) => lateRequests(scene, isReset)))));
+    }
   });
 }

@@ -22,7 +22,7 @@ export async function expectContractToPass(consumer: string, name: string, tests
   const readme = readFileSync(join(consumer, 'node_modules/@animal-store/adapter-contract/README.md'), 'utf8');
   const [, kinds = ''] = /kinds of checks: ([^.]*)\./.exec(readme) ?? [];
   const checks: { ancestorTitles: string[] }[] = report.testResults[0].assertionResults;
-  // Those of interruptions are not in a place of their own, and an adapter may have none; none here has another process.
+  // An adapter may have no interruptions; none here has another process.
   expect(checks.flatMap(({ ancestorTitles }) => ancestorTitles)).toEqual(
     expect.arrayContaining(
       kinds.split(/,\s+/).filter((kind) => !['interruptions', 'late writes', 'another process'].includes(kind)),

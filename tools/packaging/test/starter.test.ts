@@ -11,7 +11,7 @@ const CONFIGURATION = `export default {
 };`;
 
 /** The others take three minutes: outside-adapter.test.ts runs them with the packed packages. */
-const WITHOUT_INTERRUPTIONS = '^(?!.*while it is interrupted)';
+const WITHOUT_INTERRUPTIONS = '^(?!.*(interruptions|late writes))';
 
 test('the adapter-starter of docs/ passes the contract on the sources of its dependencies', async () => {
   const folder = freshFolder();

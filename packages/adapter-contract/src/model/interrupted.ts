@@ -109,6 +109,12 @@ export async function atNewPlace<Place>(
   }
 }
 
+/** Runs checks at places of their own, behind proxies. */
+export const atProxies =
+  <Place>(adapter: StorageUnderTest<Place>, proxyOf: (place: Place) => TcpProxy) =>
+  (name: string, check: (scene: ProxiedScene) => Promise<void>): Promise<void> =>
+    atNewPlace(adapter, name, (scene) => check({ ...scene, proxy: proxyOf.call(adapter, scene.place) }));
+
 /** Runs checks at the same time, because they wait most of the time. All have ended before a failure is thrown. */
 export async function together(checks: readonly Promise<void>[]): Promise<void> {
   await Promise.allSettled(checks);
