@@ -18,8 +18,6 @@ import {
 export interface Place {
   pets: StoredPet[];
   readonly keys: ApiKey[];
-  /** The ids of pets by their idempotency keys. */
-  readonly claims: Map<string, bigint>;
   lastId: bigint;
   format: number;
   isCounterBack: boolean;
@@ -57,7 +55,7 @@ const places = new Map<string, Place>();
 export const placeAt = (url: string): Place => places.get(new URL(url).pathname) ?? newPlace();
 
 export const newPlace = (): Place => ({
-  ...{ pets: [], keys: [], claims: new Map(), lastId: 0n, format: 1, lock: undefined },
+  ...{ pets: [], keys: [], lastId: 0n, format: 1, lock: undefined },
   ...{ isCounterBack: false, isPartAway: false, isNodeAway: false, readyUntilElection: 0, isLost: false },
 });
 
@@ -65,41 +63,22 @@ interface Item {
   readonly id: bigint | string;
 }
 
-/** The index of the first item that has this id or a greater one. */
-function indexOf(items: readonly Item[], id: bigint | string): number {
-  let [low, high] = [0, items.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((items[middle] as Item).id < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+/** The index of the first item that has this id or a greater one. Most are put at the end. */
+const indexOf = (items: readonly Item[], id: bigint | string) => items.findLastIndex((item) => item.id < id) + 1;
 
-function itemOf<Found extends Item>(items: readonly Found[], id: Found['id']): Found | undefined {
-  const item = items[indexOf(items, id)];
-  return item?.id === id ? item : undefined;
-}
+const itemOf = <Found extends Item>(items: readonly Found[], id: Found['id']): Found | undefined =>
+  items.find((item) => item.id === id);
 
-const itemsAfter = <Found extends Item>(items: readonly Found[], id: Found['id']) =>
-  items.slice(indexOf(items, id) + (itemOf(items, id) === undefined ? 0 : 1));
+const itemsAfter = <Found extends Item>(items: readonly Found[], after: Found['id']) =>
+  items.filter(({ id }) => id > after);
 
 /** Each operation is one turn of the event loop, so it is atomic. */
 export function operationsOn(place: Place): Operations {
-  const { pets, keys, claims } = place;
+  const { pets, keys } = place;
   const toPet = ({ idempotency: _, createdAt: __, ...pet }: StoredPet) => pet;
-  const nameOf = ({ holder, key }: Idempotency) => JSON.stringify([holder, key]);
-  /** The pet of a key. Another one may have been restored under the id of one that was deleted. */
-  function ofKey(idempotency: Idempotency): StoredPet | undefined {
-    const name = nameOf(idempotency);
-    const pet = itemOf(pets, claims.get(name) ?? 0n);
-    return pet?.idempotency && nameOf(pet.idempotency) === name ? pet : undefined;
-  }
-
-  function insert(pet: StoredPet): void {
-    pets.splice(indexOf(pets, pet.id), 0, pet);
-    if (pet.idempotency) claims.set(nameOf(pet.idempotency), pet.id);
-  }
+  const ofKey = ({ holder, key }: Idempotency) =>
+    pets.find(({ idempotency }) => idempotency?.key === key && idempotency.holder === holder);
+  const insert = (pet: StoredPet) => void pets.splice(indexOf(pets, pet.id), 0, pet);
 
   function replace(id: string, changed: (key: ApiKey) => Partial<ApiKey>): ApiKey | null {
     const key = itemOf(keys, id);

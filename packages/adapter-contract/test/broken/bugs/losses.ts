@@ -148,7 +148,7 @@ export const LOSS_BUGS: Bugs = {
       message: /a node of three: .*that is impossible|a node of three: .*the time of pet|a node of three: .*the id/,
       change: elsewhere(
         ({ isNodeAway, readyUntilElection }) => isNodeAway && readyUntilElection === 0,
-        ({ pets, keys, claims, lastId }) => ({ pets: [...pets], keys: [...keys], claims: new Map(claims), lastId }),
+        ({ pets, keys, lastId }) => ({ pets: [...pets], keys: [...keys], lastId }),
       ),
     },
   },
