@@ -2,22 +2,7 @@ import { mapPorts, StorageMisconfigured } from '@animal-store/domain/ports';
 import { LOST, newPlace, type Operations, operationsOn, type Place, placeAt } from '../engine.ts';
 import { type Bugs, type Change, ofPets, unavailable } from './bug.ts';
 
-/** Makes each call unavailable as long as something is so. */
-const unavailableWhile =
-  (isSoAt: (url: string) => () => boolean): Change =>
-  (storage, url) => {
-    const isSo = isSoAt(url);
-    const expectNot = async () => {
-      if (isSo()) throw unavailable(new Error('no node responds'));
-    };
-    const ports = mapPorts(storage, (method) => async (...given) => {
-      await expectNot();
-      return method(...given);
-    });
-    return { ...ports, ready: () => expectNot().then(() => storage.ready()) };
-  };
-
-/** Goes on at another place while something is the case, which has what a copy of its own has then. */
+/** Makes its calls, but `ready`, at another place while something is so: an empty one, or a copy of its own. */
 function elsewhere(
   isElsewhere: (place: Place) => boolean,
   copyOf: (place: Place) => Partial<Place> = () => ({}),
@@ -33,33 +18,9 @@ function elsewhere(
     }
     const portOf = <Port extends keyof Operations>(port: Port) =>
       new Proxy(storage[port], { get: (_, method) => Reflect.get(operations()[port], method) });
-    const ports = { pets: portOf('pets'), keys: portOf('keys'), archive: portOf('archive') };
-    let isClosed = false;
-    return {
-      ...ports,
-      ready: () => (isClosed ? storage : operations().place).ready(),
-      close() {
-        isClosed = true;
-        return storage.close();
-      },
-    };
+    return { pets: portOf('pets'), keys: portOf('keys'), archive: portOf('archive') };
   };
 }
-
-/** Goes on at an empty place if its own was lost. */
-const createdAnew = elsewhere(({ isLost }) => isLost);
-
-/** Fails some creations once something is over, although it is ready. */
-const failingAfter = (isSo: (place: Place) => boolean): Change =>
-  ofPets('add', (add, _, url) => {
-    let left = 0;
-    return async (...given) => {
-      if (isSo(placeAt(url))) left = 4;
-      left -= 1;
-      if (left > 0) throw unavailable(new Error('a broken connection'));
-      return add(...given);
-    };
-  });
 
 /** Bugs of calls while a place, or a part of it, is lost. */
 export const LOSS_BUGS: Bugs = {
@@ -79,15 +40,7 @@ export const LOSS_BUGS: Bugs = {
         };
       },
     },
-    'A place that was dropped and created anew is taken for the same': createdAnew,
-    'Only ready notices that a place was dropped and created anew': (storage, url) => ({
-      ...createdAnew(storage, url),
-      ready: storage.ready,
-    }),
-    'A storage is ready before it can create pets again, after a loss': {
-      message: /taken away: .* unavailable/,
-      change: failingAfter(({ isLost }) => isLost),
-    },
+    'Only ready notices that a place was dropped and created anew': elsewhere(({ isLost }) => isLost),
   },
   'is right or unavailable without a part of its place, and not ready if a call is unavailable': {
     'A list lacks the pets of a partition that is away': {
@@ -112,7 +65,15 @@ export const LOSS_BUGS: Bugs = {
     },
     'A storage is ready before it can create pets again, after a part was away': {
       message: /a partition: .* unavailable/,
-      change: failingAfter(({ isPartAway }) => isPartAway),
+      change: ofPets('add', (add, _, url) => {
+        let left = 0;
+        return async (...given) => {
+          if (placeAt(url).isPartAway) left = 4;
+          left -= 1;
+          if (left > 0) throw unavailable(new Error('a broken connection'));
+          return add(...given);
+        };
+      }),
     },
     'A partition that joins again is taken for a wrong setting': {
       message: /a partition: a StorageMisconfigured although the outage will pass/,
@@ -129,20 +90,12 @@ export const LOSS_BUGS: Bugs = {
     },
     'A storage that was opened while a partition was away never finds it': {
       message: /a partition: .* unavailable/,
-      change: unavailableWhile((url) => {
-        const isOpenedThen = placeAt(url).isPartAway;
-        return () => isOpenedThen;
-      }),
-    },
-    'A storage begins with one node of three': {
-      message: /a node of three: .* unavailable/,
-      change: unavailableWhile((url) => {
-        let knowsNone: boolean | undefined;
-        return () => {
-          knowsNone ??= placeAt(url).isNodeAway;
-          return knowsNone;
+      change(storage, url) {
+        const fail = async () => {
+          throw unavailable(new Error('no node responds'));
         };
-      }),
+        return placeAt(url).isPartAway ? { ...mapPorts(storage, () => fail), ready: fail } : {};
+      },
     },
     'A node that is back replaces what others have stored meanwhile': {
       message: /a node of three: .*that is impossible|a node of three: .*the time of pet|a node of three: .*the id/,

@@ -53,13 +53,9 @@ export const VALUE_BUGS: Bugs = {
     'Holder and key are kept as a hash of 32 bits': idempotency(({ holder, key }) => ({
       ...{ holder: '', key: `${hashCode(JSON.stringify([holder, key]))}` },
     })),
-    'Holder and key are joined by two marks': idempotency(({ holder, key }) => ({
-      ...{ holder: '', key: `${holder}::${key}`.slice(0, 255) },
-    })),
     'Holder and key are cut after 1,024 characters of JSON': idempotency(({ holder, key }) => ({
       ...{ holder: JSON.stringify([holder, key]).slice(0, 1_024), key: 'k' },
     })),
-    'Idempotency keys are compared without their case': idempotency(({ key }) => ({ key: key.toLowerCase() })),
     'An empty holder is stored as a mark': idempotency(({ holder }) => ({ holder: holder || '-' })),
   },
 
