@@ -6,55 +6,43 @@ import { ALL_PETS, type Ports } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { atOnce } from './calls.ts';
-import { type Failure, failureOfPlan, type Plan, plansOf, SEED, SEQUENCES } from './model/steps.ts';
+import { plansOf, runPlan } from './model/steps.ts';
 import { added, apiKey, expectSame } from './samples.ts';
 import { portsAt, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
 
-/** After so many calls no shorter sequence is looked for. */
-const MAX_CALLS = 6_000;
+/** By default. Another seed makes other sequences. */
+export const [SEED, SEQUENCES] = [63, 18];
 
-/** Leaves out steps, many and then few of them, as long as the rest fails, and before the test's own limit ends it. */
-export async function shortened<Place>(
-  adapter: StorageUnderTest<Place>,
-  failure: Failure,
-  hasOtherProcess: boolean,
-): Promise<Error> {
-  let shortest = failure;
-  let left = MAX_CALLS;
-  const latest = performance.now() + TEST_LIMIT / 3;
-  const isOver = () => left <= 0 || performance.now() >= latest;
-  for (let size = failure.steps.length >> 1, isShorter = false; size > 0; size = isShorter ? size : size >> 1) {
-    isShorter = false;
-    for (let from = shortest.steps.length - size; from >= 0 && !isOver(); from -= size) {
-      const steps = shortest.steps.toSpliced(from, size);
-      const { failure: found, count } = await failureOfPlan(adapter, { steps, hasOtherProcess });
-      left -= count;
-      isShorter ||= found !== null;
-      shortest = found ?? shortest;
-    }
-  }
-  return shortest.error;
+/** So many sequences run at once: they wait most of the time. */
+const AT_ONCE = 3;
+
+/** The error of the shortest sequence that was found to fail, or null. */
+export async function failureOfSequences<Place>(adapter: StorageUnderTest<Place>): Promise<Error | null> {
+  const { seed = SEED, numRuns = SEQUENCES } = fc.readConfigureGlobal();
+  let failing: number | undefined;
+  /** Shorter sequences are looked for until then. */
+  let latest = Infinity;
+  const checks = await atOnce(AT_ONCE, (number) => {
+    const property = fc.asyncProperty(plansOf(adapter), async (plan) => {
+      if ((failing ?? number) !== number || performance.now() > latest) return;
+      await runPlan(adapter, plan).catch((error) => {
+        if (failing === undefined) [failing, latest] = [number, performance.now() + TEST_LIMIT / 3];
+        throw error;
+      });
+    });
+    return fc.check(property, { seed: AT_ONCE * seed + number, numRuns: Math.ceil((numRuns - number) / AT_ONCE) });
+  });
+  const error = checks[failing ?? 0]?.errorInstance as Error | null;
+  if (error)
+    error.message += `\nThe seed ${seed} makes the same sequences. For others: fc.configureGlobal({ seed: ${seed + 1} })`;
+  return error;
 }
 
 /** Any sequence of calls, with what operators and networks do between them and meanwhile. */
 export function modelContract<Place>(adapter: StorageUnderTest<Place>): void {
   test('is right in any sequence of calls', async () => {
-    const { seed = SEED, numRuns = SEQUENCES, endOnFailure = false } = fc.readConfigureGlobal();
-    const left = plansOf(adapter, { seed, numRuns }).values();
-    let failed: { readonly plan: Plan; readonly failure: Failure } | undefined;
-    // They wait most of the time.
-    await atOnce(3, async () => {
-      for (const plan of left) {
-        const { failure } = await failureOfPlan(adapter, plan);
-        if (failure) failed ??= { plan, failure };
-        if (failed) return;
-      }
-    });
-    if (failed === undefined) return;
-    const { plan, failure } = failed;
-    const error = endOnFailure ? failure.error : await shortened(adapter, failure, plan.hasOtherProcess);
-    error.message += `\nThe seed ${seed} makes the same sequences. For others: fc.configureGlobal({ seed: ${seed + 1} })`;
-    throw error;
+    const failure = await failureOfSequences(adapter);
+    if (failure) throw failure;
   });
 }
 

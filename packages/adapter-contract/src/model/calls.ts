@@ -145,6 +145,8 @@ export function callsAtNewPlace() {
     const isThere = owner.states().every(({ pet }) => pet?.id === id);
     const mayReplace = state.isCounterBack || restored.get(id) === slot;
     if (owner !== slot && (isThere || !mayReplace)) wrong(`the id ${id} was that of ${owner.name}`);
+    // The ids that were shown last come last.
+    owners.delete(id);
     owners.set(id, slot);
     if (!state.isCounterBack) state.top = max(state.top, id);
     if (restored.get(id) === slot) state.floor = max(state.floor, id);

@@ -49,7 +49,6 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     atPlace;
   const { slotAt, requestOf, idempotencyWith, recognized, noteId, idAt, isAt, mayBeAt } = atPlace;
   const batches = new Map<number, readonly StoredPet[]>();
-  let count = 0;
   /** No failure says that settings must change. */
   let passes = false;
   /** So many undisturbed calls were slow, and failed. */
@@ -97,7 +96,6 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       isNew: call.slot?.states().every(({ pet, left }) => !pet && !left),
     };
     const begun = performance.now();
-    count += 1;
     let result: unknown;
     if (call.repeated) repeatable.set(call.text, call.repeated);
     if (call.request) failedAt.set(call.request, Infinity);
@@ -241,7 +239,6 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     openedBy,
     run,
     close,
-    count: () => count,
 
     async end(): Promise<void> {
       await Promise.all(actors.map(({ opened }) => opened?.close()));
@@ -306,8 +303,9 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
     ready: (): Call => ({ text: 'ready', run: async ({ ready }) => ready?.(), happened: () => [] }),
 
-    async deletePet(index: number): Promise<void> {
-      const id = idAt(index);
+    /** Deletes the pet that was shown last. */
+    async deletePet(): Promise<void> {
+      const id = idAt(0);
       const slot = owners.get(id);
       if (slot === undefined || !isAt(slot, id)) return;
       log.push(`an operator deletes pet ${id}, ${slot.name}`);
@@ -323,6 +321,11 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       [state.floor, state.top] = [0n, 0n];
       restored.clear();
       for (const actor of actors) Object.assign(actor, { failing: FAILING, highest: 0n });
+    },
+
+    async expire(): Promise<void> {
+      log.push('ten years pass');
+      await adapter.operator?.expire?.(place);
     },
 
     async skipIds(actor: Actor, gap: bigint): Promise<void> {
@@ -361,7 +364,6 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       const eachOnce = () => new Map(pets.map(create).map((pet) => [pet.id, pet]));
       const given = batches.get(batch) ?? inOrderOfIds([...eachOnce().values()]);
       batches.set(batch, given);
-      count += 1;
       let failure: Error | null = null;
       await around(async () => {
         failure = await failureOf(() => archive.restore(given));

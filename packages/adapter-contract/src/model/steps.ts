@@ -8,23 +8,12 @@ import type { StorageUnderTest } from '../storage-under-test.ts';
 import type { TcpProxy } from '../tcp-proxy.ts';
 import { type Method, OWN } from './calls.ts';
 import { withLog } from './log.ts';
-import { beginSequence, type Restored, type Sequence } from './sequence.ts';
+import { type Actor, beginSequence, type Restored, type Sequence } from './sequence.ts';
 
-/** Of the sequences: another one makes others. */
-export const SEED = 63;
-export const SEQUENCES = 18;
 const MAX_STEPS = 80;
 
 /** How late a response is, in milliseconds: a call has time for several. */
 const DELAY = 100;
-
-type Step = (sequence: Sequence) => Promise<unknown>;
-
-export interface Failure {
-  readonly error: Error;
-  /** The last one has failed. */
-  readonly steps: readonly Step[];
-}
 
 /** How often each call is made. */
 export const WEIGHTS = {
@@ -37,58 +26,107 @@ export const WEIGHTS = {
   'keys.find': 3,
   'keys.list': 2,
   'keys.recordUse': 2,
-  'keys.revoke': 1,
+  'keys.revoke': 2,
 } satisfies Record<Method, number>;
 
-/** The calls of the ports, by storages, and what operators and networks do meanwhile. */
-function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
-  const { operator: { deletePet, setCounterBack, expire } = {}, interruptions, proxyOf } = adapter;
+/** A call of the ports, by the number of a storage and those that say with what. */
+interface Planned {
+  readonly name: Method;
+  readonly actor: number;
+  readonly index: number;
+  readonly variant: number;
+  readonly limit: number;
+}
+
+/** Calls of different lanes are made at once, those of one lane one after the other. */
+type Lanes = readonly (readonly Planned[])[];
+
+/** With these numbers a creation has no idempotency key, and a read begins at the first id. */
+const WHOLE = { index: 4, variant: 0, limit: LIMITS.page.maxRead } as const;
+
+const actor = fc.nat(3);
+const index = fc.nat(4);
+/** Of an API key that no call has named. */
+const unknown = fc.integer({ min: OWN, max: 1_000_000 });
+
+function callOf(names: RegExp): fc.Arbitrary<Planned> {
+  const weights = Object.entries(WEIGHTS).filter(([name]) => names.test(name));
+  return fc.record({
+    name: fc.oneof(...weights.map(([name, weight]) => ({ weight, arbitrary: fc.constant(name as Method) }))),
+    ...{ actor, index, variant: fc.nat(1), limit: fc.constantFrom(1, 2, 3, LIMITS.page.maxRead) },
+  });
+}
+
+const call = callOf(/./);
+const one = call.map((planned): Lanes => [[planned]]);
+const several = (each: fc.Arbitrary<Planned>): fc.Arbitrary<Lanes> =>
+  fc.array(fc.array(each, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 3 });
+
+/** Calls about the same pet or API key. */
+const focused = fc
+  .tuple(
+    ...([index, fc.constantFrom(1, LIMITS.page.maxRead)] as const),
+    fc.oneof(several(callOf(/pets|archive/)), several(callOf(/keys/))),
+  )
+  .map(([index, limit, lanes]): Lanes => lanes.map((lane) => lane.map((planned) => ({ ...planned, index, limit }))));
+const lanes = fc.oneof({ weight: 1, arbitrary: several(call) }, { weight: 4, arbitrary: focused });
+
+const near = (names: RegExp) => fc.tuple(callOf(names), callOf(names));
+/** More calls of one kind than a pool has connections, and one of another kind, about the same. */
+const twenty = fc
+  .tuple(fc.oneof(near(/pets|archive/), near(/keys/)), fc.boolean())
+  .map(
+    ([[one, other], isSpread]): Lanes => [
+      ...Array.from({ length: CALLERS }, (_, number) => [
+        { ...one, variant: number % 2, actor: isSpread ? number % 4 : one.actor },
+      ]),
+      [{ ...other, index: one.index }],
+    ],
+  );
+
+/** What a storage reads, and what another one changes then. */
+const changed = fc.oneof(
+  { weight: 1, arbitrary: fc.tuple(callOf(/^pets.(find|list)/), callOf(/^pets.add/), fc.constant(WHOLE.index)) },
+  { weight: 2, arbitrary: fc.tuple(callOf(/^keys.(find|list)/), callOf(/^keys.(add|recordUse|revoke)/), unknown) },
+);
+
+const change = callOf(/^keys.(recordUse|revoke)/);
+const restores = fc.record({
+  actor: fc.nat(2),
+  batch: fc.nat(1),
+  gap: fc.constantFrom(1n, 2n, 300n, 5n * 10n ** 9n),
+  pets: fc.array(fc.tuple(index, fc.nat(2), fc.boolean()) as fc.Arbitrary<Restored>, { minLength: 1, maxLength: 6 }),
+});
+const breaks = fc.record({ chunks: fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 9), isOne: fc.boolean() });
+
+const lanesOf = (sequence: Sequence, lanes: Lanes) =>
+  lanes.map((lane) =>
+    lane.map(({ name, actor, index, variant, limit }) => ({
+      actor: sequence.actorAt(actor),
+      call: sequence.calls[name](index, variant, limit),
+    })),
+  );
+
+const run = (sequence: Sequence, lanes: Lanes) => sequence.run(lanesOf(sequence, lanes));
+
+/** What a client does whose calls have failed. */
+const repeat = (sequence: Sequence, lanes: Lanes) =>
+  run(sequence, [
+    [
+      ...lanes.flat(),
+      ...(['pets.list', 'archive.read', 'keys.list'] as const).map((name, actor) => ({ ...WHOLE, name, actor })),
+    ],
+  ]);
+
+/** Some steps at a new place, and whether another process has a part in them. */
+export function plansOf<Place>(adapter: StorageUnderTest<Place>) {
+  const { operator: { deletePet, setCounterBack, expire } = {}, interruptions, proxyOf, inAnotherProcess } = adapter;
   const outages = Object.entries(interruptions === 'not tested' ? {} : interruptions).filter(
     ([, { leaves, line }]) => !line && (leaves === 'nothing' || leaves === 'reads'),
   );
-  const actor = fc.nat(3);
-  const index = fc.nat(4);
-  const callOf = (port: RegExp) => {
-    const weights = Object.entries(WEIGHTS).filter(([name]) => port.test(name));
-    const names = weights.map(([name, weight]) => ({ weight, arbitrary: fc.constant(name as keyof typeof WEIGHTS) }));
-    return fc.record({
-      name: fc.oneof(...names),
-      actor,
-      index,
-      variant: fc.nat(1),
-      limit: fc.constantFrom<number>(1, 2, 3, LIMITS.page.maxRead),
-    });
-  };
-  const call = callOf(/./);
-  type Planned = typeof call extends fc.Arbitrary<infer Value> ? Value : never;
-  const lanesOf = (sequence: Sequence, lanes: readonly (readonly Planned[])[]) =>
-    lanes.map((lane) =>
-      lane.map(({ name, actor, index, variant, limit }) => ({
-        actor: sequence.actorAt(actor),
-        call: sequence.calls[name](index, variant, limit),
-      })),
-    );
-  const one = call.map((planned): Planned[][] => [[planned]]);
-  const many = (each: typeof call) =>
-    fc.array(fc.array(each, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 3 });
-  /** About the same pet or API key. */
-  const focused = fc
-    .tuple(index, fc.constantFrom(1, LIMITS.page.maxRead), fc.oneof(many(callOf(/pets|archive/)), many(callOf(/keys/))))
-    .map(([index, limit, lanes]) => lanes.map((lane) => lane.map((planned) => ({ ...planned, index, limit }))));
-  const lanes = fc.oneof(many(call), focused, focused);
-  const restore = fc.record({
-    actor: fc.nat(2),
-    batch: fc.nat(1),
-    gap: fc.constantFrom(1n, 2n, 300n, 5n * 10n ** 9n),
-    pets: fc.array(fc.tuple(index, fc.nat(2), fc.boolean()) as fc.Arbitrary<Restored>, { minLength: 1, maxLength: 6 }),
-  });
-  const breaks = fc.record({
-    chunks: fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 9),
-    isOne: fc.boolean(),
-  });
 
   /** Breaks connections after so many chunks of calls. New ones work at once. */
-  async function disturb(
+  async function breakConnections(
     { place, log }: Sequence,
     { chunks, isOne }: { chunks: number; isOne: boolean },
     begin: () => Promise<unknown>,
@@ -109,235 +147,133 @@ function stepsOf<Place>(adapter: StorageUnderTest<Place>): fc.Arbitrary<Step> {
   }
 
   /** Runs the first lane, and the others after so many chunks of it, while its response is on its way. */
-  async function runInFlight(
-    { place, open, run }: Sequence,
-    lanes: Parameters<Sequence['run']>[0],
-    chunks: number,
-  ): Promise<void> {
-    const proxy = proxyOf?.(place as Place);
-    await open(lanes);
-    if (proxy === undefined) return void (await run(lanes));
-    proxy.delayResponses(DELAY);
+  async function runInFlight(sequence: Sequence, planned: Lanes, chunks: number): Promise<void> {
+    const proxy = proxyOf?.(sequence.place as Place);
+    const lanes = lanesOf(sequence, planned);
+    await sequence.open(lanes);
+    proxy?.delayResponses(DELAY);
     const over = new AbortController();
-    const sent = proxy.afterChunks(chunks, over.signal).catch(() => {});
+    const sent = proxy?.afterChunks(chunks, over.signal).catch(() => {});
     // A read may take fewer.
-    await run(lanes, (ended) => Promise.race([sent, ended]).then(() => proxy.delayResponses(0)));
+    await sequence.run(lanes, (ended) => Promise.race([sent, ended]).then(() => proxy?.delayResponses(0)));
     over.abort();
   }
 
-  /** What a client does whose call has failed. */
-  async function repeat(sequence: Sequence, planned: readonly (readonly Planned[])[]): Promise<void> {
-    const all = { index: 4, variant: 0, limit: LIMITS.page.maxRead } as const;
-    const reads = (['pets.list', 'archive.read', 'keys.list'] as const).map((name, actor) => ({ name, actor, ...all }));
-    await sequence.run(lanesOf(sequence, [[...planned.flat(), ...reads]]));
-  }
+  const step = <Given>(
+    weight: number,
+    arbitrary: fc.Arbitrary<Given>,
+    work: (sequence: Sequence, given: Given) => unknown,
+  ) => ({
+    weight,
+    arbitrary: arbitrary.map(
+      (given): fc.AsyncCommand<object, Sequence> => ({
+        check: () => true,
+        run: async (_, sequence) => void (await work(sequence, given)),
+      }),
+    ),
+  });
 
-  const ways: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
-    {
-      weight: 60,
-      arbitrary: one.map((planned) => (sequence) => sequence.run(lanesOf(sequence, planned))),
-    },
-    {
-      weight: 24,
-      arbitrary: fc
-        .oneof(lanes, focused, focused)
-        .map((planned) => (sequence) => sequence.run(lanesOf(sequence, planned))),
-    },
-    { weight: 6, arbitrary: actor.map((index) => (sequence) => sequence.close(sequence.actorAt(index))) },
-    {
-      weight: 3,
-      arbitrary: restore.map(
-        (given) => (sequence) => sequence.restore({ ...given, actor: sequence.actorAt(given.actor) }),
-      ),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(fc.nat(2), fc.constantFrom(-5n, 1n, 5n, 300n)).map(
-        ([actor, gap]) =>
-          (sequence) =>
-            sequence.skipIds(sequence.actorAt(actor), gap),
-      ),
-    },
-  ];
-  const near = (port: RegExp) => fc.tuple(callOf(port), callOf(port));
-  // More calls of one kind than a pool has connections, and one of another kind, about the same.
-  ways.push({
-    weight: 6,
-    arbitrary: fc
-      .tuple(fc.oneof(near(/pets|archive/), near(/keys/)), fc.boolean())
-      .map(([[one, other], isSpread]) => async (sequence) => {
-        const twenty = Array.from({ length: CALLERS }, (_, number) => [
-          { ...one, variant: number % 2, actor: isSpread ? number % 4 : one.actor },
-        ]);
-        await sequence.run(lanesOf(sequence, [...twenty, [{ ...other, index: one.index }]]));
-      }),
-  });
-  const whole = call.map(
-    (planned): Planned => ({ ...planned, name: 'pets.list', index: 4, limit: LIMITS.page.maxRead }),
-  );
-  const addTo = (page: Planned): Planned => ({ ...page, name: 'pets.add' });
-  // More pets than a page has.
-  ways.push({
-    weight: 1,
-    arbitrary: whole.map((page) => async (sequence) => {
-      const many = Array.from({ length: 30 }, () => addTo(page));
-      await sequence.run(lanesOf(sequence, [many, many, many, many]));
-      await sequence.run(lanesOf(sequence, [[page, { ...page, name: 'archive.read' }]]));
+  const steps = fc.oneof(
+    step(60, one, run),
+    step(24, lanes, run),
+    step(6, twenty, run),
+    // More pets than a page has.
+    step(1, call, async (sequence, given) => {
+      const page: Planned = { ...given, ...WHOLE, variant: given.variant, name: 'pets.list' };
+      const many = Array.from({ length: 30 }, (): Planned => ({ ...page, name: 'pets.add' }));
+      await run(sequence, [many, many, many, many]);
+      await run(sequence, [[page, { ...page, name: 'archive.read' }]]);
     }),
-  });
-  // An id with more digits than those before.
-  ways.push({
-    weight: 1,
-    arbitrary: fc.tuple(whole, fc.constantFrom(10n ** 9n, 10n ** 12n)).map(([page, gap]) => async (sequence) => {
-      await sequence.run(lanesOf(sequence, [[addTo(page)]]));
-      await sequence.skipIds(sequence.actorAt(page.actor % 3), gap);
-      await sequence.run(lanesOf(sequence, [[addTo(page), page]]));
+    // A wrong argument beside right ones.
+    step(3, fc.tuple(fc.constantFrom(...TYPE_ERRORS), fc.nat(2), several(call)), (sequence, [name, actor, others]) =>
+      sequence.run([...lanesOf(sequence, others), [{ actor: sequence.actorAt(actor), call: sequence.defect(name) }]]),
+    ),
+    step(24, fc.tuple(changed, fc.boolean()), async (sequence, [[given, write, index], isReopened]) => {
+      const read = { ...given, index };
+      if (/recordUse|revoke/.test(write.name)) await run(sequence, [[{ ...write, index, name: 'keys.add' }]]);
+      const others = [{ ...write, index }, read];
+      if (!isReopened) return runInFlight(sequence, [[read], others], given.index > 3 ? 4 : 2);
+      await run(sequence, [[read]]);
+      await sequence.close(sequence.actorAt(read.actor));
+      await run(sequence, [others]);
     }),
-  });
-  const missing = fc.constantFrom(...TYPE_ERRORS);
-  // A wrong argument beside right ones.
-  ways.push({
-    weight: 3,
-    arbitrary: fc.tuple(missing, actor, many(call)).map(([name, number, planned]) => async (sequence) => {
-      const wrong = [{ actor: sequence.actorAt(number % 3), call: sequence.defect(name) }];
-      await sequence.run([...lanesOf(sequence, planned), wrong]);
+    // A key that is unknown as yet is changed, added, and changed by two at once.
+    step(16, fc.tuple(change, change, actor, unknown), async (sequence, [given, another, actor, index]) => {
+      const one: Planned = { ...given, index };
+      await run(sequence, [[one, { ...one, name: 'keys.add' }, { ...one, name: 'keys.find', actor }]]);
+      await run(sequence, [[one], [{ ...another, index, variant: 1 - one.variant }]]);
     }),
-  });
-  if (deletePet)
-    ways.push({
-      weight: 8,
-      arbitrary: fc.tuple(fc.nat(3), actor).map(([index, number]) => async (sequence) => {
-        const find = [[{ actor: sequence.actorAt(number), call: sequence.calls['pets.find'](index) }]];
-        await sequence.run(find);
-        await sequence.deletePet(index);
-        await sequence.run(find);
-        // Perhaps under the idempotency key of the pet that was deleted.
-        const again = [0, 1, 2].map((key) => ({
-          actor: sequence.actorAt(number),
-          call: sequence.calls['pets.add'](key, 0),
-        }));
-        await sequence.run([again]);
-      }),
-    });
-  if (setCounterBack) ways.push({ weight: 3, arbitrary: fc.constant((sequence) => sequence.setCounterBack()) });
-  if (expire)
-    ways.push({
-      weight: 1,
-      arbitrary: fc.constant(async ({ place, log }) => {
-        log.push('ten years pass');
-        await expire(place as Place);
-      }),
-    });
-  const change = callOf(/^keys.(recordUse|revoke)/);
-  // What a storage has read, or reads, another one changes.
-  ways.push({
-    weight: 24,
-    arbitrary: fc
-      .tuple(
-        fc.oneof(
-          fc.tuple(callOf(/^pets.(find|list)/), callOf(/^pets.add/), fc.constant(4)),
-          fc.tuple(callOf(/^keys.(find|list)/), callOf(/^keys.add/), index),
-          fc.tuple(callOf(/^keys.(find|list)/), change, index),
-        ),
-        fc.boolean(),
-      )
-      .map(([[read, write, index], isReopened]) => async (sequence) => {
-        const again = { ...read, index };
-        if (write.name !== 'pets.add' && write.name !== 'keys.add')
-          await sequence.run(lanesOf(sequence, [[{ ...write, index, name: 'keys.add' }]]));
-        const [first = [], others = []] = lanesOf(sequence, [[again], [{ ...write, index }, again]]);
-        if (!isReopened) return runInFlight(sequence, [first, others], read.index > 2 ? 4 : 2);
-        await sequence.run([first]);
-        await sequence.close(sequence.actorAt(read.actor));
-        await sequence.run([others]);
-      }),
-  });
-  ways.push({
-    weight: 16,
-    arbitrary: fc
-      .tuple(change, change, callOf(/^keys.add/), fc.oneof(index, fc.integer({ min: OWN, max: 1_000_000 })))
-      .map(([one, other, add, index]) => async (sequence) => {
-        // The record of a key that is unknown as yet, and is then added.
-        const before = [
-          { ...one, index },
-          { ...add, index, actor: one.actor },
-          { ...add, index, name: 'keys.find' as const },
-        ];
-        await sequence.run(lanesOf(sequence, [before]));
-        await sequence.run(lanesOf(sequence, [[{ ...one, index }], [{ ...other, index }]]));
-      }),
-  });
-  if (proxyOf) {
-    ways.push({
-      weight: 10,
-      arbitrary: fc
-        .tuple(fc.oneof(one, lanes, many(callOf(/pets.add/))), breaks)
-        .map(([planned, way]) => async (sequence) => {
-          const lanes = lanesOf(sequence, planned);
-          await sequence.open(lanes);
-          await sequence.disturbed(() => disturb(sequence, way, () => sequence.run(lanes)));
-          await repeat(sequence, planned);
-        }),
-    });
-    ways.push({
-      weight: 4,
-      arbitrary: fc.tuple(restore, breaks).map(([given, way]) => async (sequence) => {
-        const actor = sequence.actorAt(given.actor);
-        await sequence.disturbed(() => sequence.restore({ ...given, actor }, (begin) => disturb(sequence, way, begin)));
-        await repeat(sequence, []);
-        await sequence.restore({ ...given, actor: sequence.actorAt(2 - given.actor) });
-      }),
-    });
-  }
-  if (outages.length > 0)
-    ways.push({
-      weight: 1,
-      arbitrary: fc.tuple(fc.nat(outages.length - 1), lanes).map(([number, planned]) => async (sequence) => {
-        const [name, outage] = outages[number] as (typeof outages)[number];
-        const place = sequence.place as Place;
+    step(6, actor, (sequence, actor) => sequence.close(sequence.actorAt(actor))),
+    step(3, restores, (sequence, given) => sequence.restore({ ...given, actor: sequence.actorAt(given.actor) })),
+    step(
+      2,
+      fc.tuple(fc.nat(2), fc.constantFrom(-5n, 1n, 5n, 300n, 10n ** 9n, 10n ** 12n)),
+      async (sequence, [actor, gap]) => {
+        const add: Planned = { ...WHOLE, name: 'pets.add', actor };
+        await run(sequence, [[add]]);
+        await sequence.skipIds(sequence.actorAt(actor), gap);
+        await run(sequence, [[add, { ...add, name: 'pets.list' }]]);
+      },
+    ),
+    step(deletePet ? 8 : 0, fc.tuple(actor, fc.nat(3)), async (sequence, [actor, index]) => {
+      const add: Planned = { ...WHOLE, name: 'pets.add', actor, index };
+      const find: Planned = { ...add, name: 'pets.find', index: 0 };
+      await run(sequence, [[add]]);
+      await run(sequence, [[find]]);
+      await sequence.deletePet();
+      // Perhaps under the idempotency key of the pet that was deleted.
+      await run(sequence, [[find, ...[0, 1, 2].map((index) => ({ ...add, index }))]]);
+    }),
+    step(setCounterBack ? 6 : 0, fc.constant(null), (sequence) => sequence.setCounterBack()),
+    step(expire ? 1 : 0, fc.constant(null), (sequence) => sequence.expire()),
+    step(
+      proxyOf ? 10 : 0,
+      fc.tuple(fc.oneof(one, lanes, several(callOf(/pets.add/))), breaks),
+      async (sequence, [planned, way]) => {
         const lanes = lanesOf(sequence, planned);
         await sequence.open(lanes);
-        await sequence.disturbed(async () => {
-          sequence.log.push(`the outage "${name}" begins`);
-          await outage.begin(place);
-          await sequence.run(lanes).finally(() => outage.end(place));
-          sequence.log.push('the outage ends');
-        });
+        await sequence.disturbed(() => breakConnections(sequence, way, () => sequence.run(lanes)));
         await repeat(sequence, planned);
-      }),
-    });
-  return fc.oneof(...ways);
+      },
+    ),
+    step(proxyOf ? 4 : 0, fc.tuple(restores, breaks), async (sequence, [given, way]) => {
+      const [actor, another] = [given.actor, 2 - given.actor].map(sequence.actorAt) as [Actor, Actor];
+      await sequence.disturbed(() =>
+        sequence.restore({ ...given, actor }, (begin) => breakConnections(sequence, way, begin)),
+      );
+      await repeat(sequence, []);
+      await sequence.restore({ ...given, actor: another });
+    }),
+    step(outages.length && 1, fc.tuple(fc.nat(), lanes), async (sequence, [number, planned]) => {
+      const [name, outage] = outages[number % outages.length] as (typeof outages)[number];
+      const lanes = lanesOf(sequence, planned);
+      await sequence.open(lanes);
+      await sequence.disturbed(async () => {
+        sequence.log.push(`the outage "${name}" begins`);
+        await outage.begin(sequence.place as Place);
+        await sequence.run(lanes).finally(() => outage.end(sequence.place as Place));
+        sequence.log.push('the outage ends');
+      });
+      await repeat(sequence, planned);
+    }),
+  );
+  return fc.tuple(
+    fc.commands([steps], { maxCommands: MAX_STEPS, size: 'max' }),
+    // A process takes long to start.
+    fc.nat(2).map((chance) => chance === 2 && inAnotherProcess !== undefined),
+  );
 }
 
-/** Steps at a new place, perhaps with another process. */
-export interface Plan {
-  readonly steps: readonly Step[];
-  readonly hasOtherProcess: boolean;
-}
-
-/** The same plans for each seed. */
-export function plansOf<Place>(adapter: StorageUnderTest<Place>, { seed = SEED, numRuns = SEQUENCES } = {}): Plan[] {
-  const steps = fc.noBias(fc.array(stepsOf(adapter), { maxLength: MAX_STEPS, size: 'max' }));
-  // A process takes long to start.
-  const hasOtherProcess = fc.nat(2).map((chance) => chance === 2 && adapter.inAnotherProcess !== undefined);
-  return fc.sample(fc.record({ steps, hasOtherProcess }), { seed, numRuns });
-}
-
-/** The failure of a plan, with the steps until then, and how many calls were made. */
-export async function failureOfPlan<Place>(
+/** Runs a plan. An error has the log of what was done. */
+export async function runPlan<Place>(
   adapter: StorageUnderTest<Place>,
-  { steps, hasOtherProcess }: Plan,
-): Promise<{ readonly failure: Failure | null; readonly count: number }> {
+  [steps, hasOtherProcess]: readonly [Iterable<fc.AsyncCommand<object, Sequence>>, boolean],
+): Promise<void> {
   const sequence = await beginSequence(adapter, hasOtherProcess);
-  let done = 0;
   try {
-    for (; done < steps.length; done += 1) await (steps[done] as Step)(sequence);
-    return { failure: null, count: sequence.count() };
+    await fc.asyncModelRun(() => ({ model: {}, real: sequence }), steps);
   } catch (error) {
-    return {
-      failure: { error: withLog(error, sequence.log), steps: steps.slice(0, done + 1) },
-      count: sequence.count(),
-    };
+    throw withLog(error, sequence.log);
   } finally {
     await sequence.end();
   }
