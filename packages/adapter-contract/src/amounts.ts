@@ -1,10 +1,11 @@
 // Amounts: as much as an engine cuts or rejects. A place is filled, and then read in every way.
 
-import { type ApiKey, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
+import { LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import { ALL_PETS, type Idempotency, type StoredPet } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { atOnce, failureOf, patiently } from './calls.ts';
+import { CALLERS } from './limits.ts';
 import {
   added,
   apiKey,
@@ -14,12 +15,10 @@ import {
   FULL_PET,
   idempotencyOf,
   inOrderOfIds,
-  inOrderOfKeyIds,
-  LONGEST_NAME,
-  LONGEST_PET,
-  longestKeyOf,
+  LARGEST,
   MOVED,
   newPets,
+  notoriousPets,
   petAt,
   rex,
   SELECTIONS,
@@ -27,46 +26,24 @@ import {
 } from './samples.ts';
 import { archiveTestOf, opened, type StorageTest, type StorageUnderTest } from './storage-under-test.ts';
 
-/** Pets that fill a place. */
-interface Amount {
-  readonly count: number;
-  /** So many are created at once. */
-  readonly atOnce: number;
-  creationOf(index: number): readonly [newPet: NewPet, idempotency?: Idempotency];
-}
+/** Engines and drivers cut what they return at numbers of their own. */
+const { maxRead } = LIMITS.page;
+const PAGE_LIMITS = [17, maxRead - 2, maxRead - 1, maxRead];
 
-const anyPets = fc.sample(newPets, 220);
+const anyPets = [...notoriousPets, ...fc.sample(newPets, 200)];
 
-const AMOUNTS: Readonly<Record<string, Amount>> = {
-  'a thousand pets at once': { count: 1_000, atOnce: 1_000, creationOf: (index) => [rex({ name: `Rex ${index}` })] },
-  'a thousand pets at once, each with an idempotency key': {
-    ...{ count: 1_000, atOnce: 1_000, creationOf: (index) => [rex(), idempotencyOf(rex(), `k${index}`)] },
-  },
-  'more of the largest pets than any engine sends at once, and another one behind them': {
-    ...{ count: 1_001, atOnce: 100 },
-    creationOf(index) {
-      const pet = index < 1_000 ? { ...LONGEST_PET, name: LONGEST_NAME } : FULL_PET;
-      return [pet, idempotencyOf(pet, longestKeyOf(index))];
-    },
-  },
-  'any pets, more than a page has': {
-    ...{ count: 220, atOnce: 220, creationOf: (index) => [index % 2 === 0 ? FULL_PET : (anyPets[index] as NewPet)] },
-  },
+/** The creations that fill a place, all at once. */
+const AMOUNTS: Readonly<Record<string, readonly (readonly [newPet: NewPet, idempotency?: Idempotency])[]>> = {
+  'a thousand of any pets': Array.from({ length: 1_000 }, (_, index) => [
+    index % 2 === 0 ? FULL_PET : (anyPets[(index >> 1) % anyPets.length] as NewPet),
+  ]),
+  'a thousand of the largest pets, each with an idempotency key': LARGEST,
 };
 
-/** The results of calls, so many at once. */
-async function inTurns<Result>(amount: Amount, count: number, call: (index: number) => Promise<Result>) {
-  const results: Result[] = [];
-  for (let done = 0; done < count; done = results.length)
-    results.push(...(await atOnce(Math.min(amount.atOnce, count - done), (index) => call(done + index))));
-  return results;
-}
-
 export function amountsContract(test: StorageTest): void {
-  test.for(Object.entries(AMOUNTS))('creates, finds and lists %s', async ([, amount], { pets }) => {
-    expect(await everyPage(pets)).toEqual([]);
-    const create = (index: number) => added(pets, ...amount.creationOf(index));
-    const created = await inTurns(amount, amount.count, create);
+  test.for(Object.entries(AMOUNTS))('creates, finds and lists %s, at once', async ([, creations], { pets }) => {
+    const create = () => Promise.all(creations.map((creation) => added(pets, ...creation)));
+    const created = await create();
     const stored = await everyPage(pets);
     const ids = new Set(created.map(({ id }) => id));
     // A creation that was too slow may be stored, too.
@@ -74,51 +51,30 @@ export function amountsContract(test: StorageTest): void {
       stored.filter(({ id }) => ids.has(id)),
       inOrderOfIds(created),
     );
-    // A driver may cut at a number of its own what it returns at once.
-    const { maxRead } = LIMITS.page;
     for (const filters of SELECTIONS)
-      for (const limit of [17, maxRead - 2, maxRead - 1, maxRead])
+      for (const limit of PAGE_LIMITS)
         expectSame(await everyPage(pets, { ...filters, limit }), selected(stored, filters));
-
-    if (amount.creationOf(0)[1]) {
+    if (creations[0]?.[1]) {
       expect(stored).toHaveLength(created.length);
-      expectSame(await inTurns(amount, created.length, create), created);
+      expectSame(await create(), created);
     }
-    const each = (read: (pet: Pet) => Promise<unknown>) =>
-      inTurns(amount, stored.length, (index) => read(stored[index] as Pet));
-    expectSame(await each(({ id }) => pets.find(id)), stored);
+    // Calls at the same time may share a statement, and ask for the same.
+    const wanted = stored.map((pet, index) => (index % 5 === 0 ? stored[0] : pet) as Pet);
+    expectSame(await Promise.all(wanted.map(({ id }) => pets.find(id))), wanted);
     expectSame(
-      await each(() => pets.find((stored[0] as Pet).id)),
-      stored.map(() => stored[0]),
-    );
-    expectSame(
-      await each(({ id }) => pets.list({ ...ALL_PETS, after: id, limit: 2 })),
+      await Promise.all(stored.map(({ id }) => pets.list({ ...ALL_PETS, after: id, limit: 2 }))),
       stored.map((_, index) => stored.slice(index + 1, index + 3)),
     );
   });
 
   test('lists each of 1,100 API keys once, in order of id over all pages of any size', async ({ keys }) => {
-    expect(await everyKey(keys)).toEqual([]);
-    const stored: ApiKey[] = [];
-    // Engines cut what they return at 1,000 or 1,024.
-    for (const [count, limits] of [
-      [240, [1, 20, LIMITS.page.maxRead]],
-      [1_100, [LIMITS.page.maxRead]],
-    ] as const) {
-      // On a busy machine all at once could take longer than a call may.
-      while (stored.length < count) {
-        const records = await atOnce(20, () => apiKey({ createdAt: (stored.length * 7) % 3 }));
-        await Promise.all(records.map((record) => keys.add(record)));
-        stored.push(...records);
-      }
-      const sorted = inOrderOfKeyIds(stored);
-      for (const limit of limits) expectSame(await everyKey(keys, limit), sorted, `pages of ${limit}`);
-    }
-    const between = apiKey();
-    await keys.add(between);
-    const { id } = inOrderOfKeyIds(stored)[99] as ApiKey;
-    const later = inOrderOfKeyIds([...stored, between]).filter((record) => record.id > id);
-    expectSame(await keys.list({ after: id, limit: 3 }), later.slice(0, 3));
+    const records = Array.from({ length: 1_100 }, (_, index) => apiKey({ createdAt: index % 3 }));
+    const left = records.values();
+    await atOnce(CALLERS, async () => {
+      for (const record of left) await keys.add(record);
+    });
+    for (const limit of PAGE_LIMITS)
+      expectSame(await everyKey(keys, limit), inOrderOfIds(records), `pages of ${limit}`);
   });
 }
 
@@ -142,13 +98,11 @@ export function archiveAmountsContract<Place>(adapter: StorageUnderTest<Place>):
       await storage.close();
       await setCounterBack(place);
       const { pets } = await opened(adapter, place);
-      const ends: unknown[] = [];
       const add = () => pets.add(rex(), idempotencyOf(rex(), 'k1'));
-      while (ends.length < 3 && ends.at(-1) !== null) ends.push(await failureOf(add));
-      expect(ends.at(-1), `the end of call ${ends.length}`).toBeNull();
+      const ends = [await failureOf(add), await failureOf(add), await failureOf(add)];
+      expect(ends[2], 'the end of the third call').toBeNull();
       expect(await patiently(add), 'repeated').toMatchObject({ created: false });
-      const failures = await atOnce(20, () => failureOf(() => added(pets, rex())));
-      for (const failure of failures) if (failure) throw failure;
+      await atOnce(CALLERS, () => added(pets));
     });
   }
 }

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { atOnce, patient, recovered } from './calls.ts';
 import { RECOVERY_LIMIT } from './limits.ts';
 import { createInAnotherProcess, type OtherProcess, openInAnotherProcess } from './other-process.ts';
-import { added, apiKey, everyKey, everyPage, expectSame, idempotencyOf, inOrderOfKeyIds, rex } from './samples.ts';
+import { added, apiKey, everyKey, everyPage, expectSame, idempotencyOf, inOrderOfIds, rex } from './samples.ts';
 import { type ExportedFunction, portsAt, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 const UNKNOWN_ID = '0123456789abcdef';
@@ -94,6 +94,6 @@ async function expectBothKept(one: ApiKeyRepository, other: ApiKeyRepository): P
     });
     await Promise.all(changes);
     changed.push(...records.map((record) => ({ ...record, revokedAt: 5, lastUsedAt: 7 })));
-    for (const keys of [one, other]) expectSame(await everyKey(keys), inOrderOfKeyIds(changed));
+    for (const keys of [one, other]) expectSame(await everyKey(keys), inOrderOfIds(changed));
   }
 }

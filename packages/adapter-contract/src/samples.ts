@@ -28,39 +28,17 @@ export const FULL_PET: { readonly [Member in keyof NewPet]-?: NonNullable<NewPet
   status: 'sold',
 };
 
-interface Filter<Value> {
-  /** The first one selects {@link FULL_PET}, and not `rex()`. */
-  readonly values: readonly [Value, ...Value[]];
-  selects(pet: NewPet, value: Value): boolean;
-}
-
-/** A filter that is missing here is a compile error. */
-const FILTERS: { readonly [Name in keyof PetFilters]: Filter<NonNullable<PetFilters[Name]>> } = {
-  status: {
-    values: [FULL_PET.status, ...PET_STATUSES.filter((status) => status !== FULL_PET.status)],
-    selects: (pet, status) => pet.status === status,
-  },
+/** Filters that select {@link FULL_PET}, and not `rex()`. One that is missing here, or below, is a compile error. */
+export const FULL_SELECTION: { readonly [Name in keyof PetFilters]-?: NonNullable<PetFilters[Name]> } = {
+  status: FULL_PET.status,
 };
-const filters = Object.entries(FILTERS) as [keyof PetFilters, Filter<unknown>][];
 
-/** Each combination of the values of filters. The first one selects all pets. */
-export const SELECTIONS = filters.reduce(
-  (selections: readonly PetFilters[], [name, { values }]) =>
-    selections.flatMap((others) =>
-      [undefined, ...values].map((value): PetFilters => ({ ...others, [name]: value as never })),
-    ),
-  [ALL_PETS],
-);
+/** Each combination of the values of filters. */
+export const SELECTIONS: readonly PetFilters[] = [undefined, ...PET_STATUSES].map((status) => ({ status }));
 
 /** The pets that filters select. */
-export function selected<P extends NewPet>(pets: readonly P[], given: PetFilters): P[] {
-  const isSelected = (pet: P) =>
-    filters.every(([name, { selects }]) => given[name] === undefined || selects(pet, given[name]));
-  return pets.filter(isSelected);
-}
-
-/** The selections that have {@link FULL_PET}, and not `rex()`. */
-export const FULL_SELECTIONS = SELECTIONS.filter((each) => selected([rex(), FULL_PET], each)[0] === FULL_PET);
+export const selected = <P extends NewPet>(pets: readonly P[], { status }: PetFilters): P[] =>
+  pets.filter((pet) => status === undefined || pet.status === status);
 
 /** When a pet was created that is restored. */
 export const CREATED_AT = 1_800_000_000_123;
@@ -96,73 +74,54 @@ export async function everyKey(keys: ApiKeyRepository, limit: number = LIMITS.pa
 }
 
 async function pagesFrom<Item extends { readonly id: bigint | string }>(
-  first: Item['id'],
+  after: Item['id'],
   limit: number,
   read: (after: Item['id']) => Promise<readonly Item[]>,
 ): Promise<Item[]> {
-  const seen: Item[] = [];
-  for (let after = first; ; ) {
-    const page = await read(after);
-    if (page.length > limit) throw new Error(`a page of ${page.length} for the limit ${limit}`);
-    seen.push(...page);
-    if (page.length < limit) return seen;
-    const last = (page.at(-1) as Item).id;
-    if (last <= after) throw new Error(`the page after the id ${after} ends with the id ${last}`);
-    after = last;
-  }
+  const page = await read(after);
+  const last = page.at(-1)?.id;
+  if (last === undefined || page.length < limit) return [...page];
+  if (last <= after) throw new Error(`the page after the id ${after} ends with the id ${last}`);
+  return [...page, ...(await pagesFrom(last, limit, read))];
 }
 
-export function inOrderOfIds<P extends Pet>(pets: readonly P[]): P[] {
-  return pets.toSorted((one, other) => Number(one.id - other.id));
-}
-
-export function inOrderOfKeyIds(keys: readonly ApiKey[]): ApiKey[] {
-  return keys.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-}
-
-// fast-check's own sizes are far below the domain's limits.
-const FULL_LENGTH = { size: 'max' } as const;
-
-/** Characters that storages, their drivers and their encodings are known to change, to cut at, or to take for equal. */
-const notorious = fc.constantFrom(
-  ...' \t\n\r\'"`\\$.%_?:;{}\u007f',
-  // Equal after normalization, case folding or in a collation, and still different.
-  'e\u0301',
-  ...'é\ufb01\u00c5\u212bßẞİı\ufdfa\u200b\u200d\u202e\ufeff\ufffd\uffff',
-  // Outside the BMP: four bytes of UTF-8, two units of UTF-16.
-  ...'🐕𝒳\u{1f1e9}\u{10ffff}',
-);
-
-// Not `fc.string` of the unit `binary`, which makes a map of all code points in each process: two seconds of CPU.
-const anyCodePoint = fc.integer({ min: 1, max: 0x10ffff }).map((code) => String.fromCodePoint(code));
+export const inOrderOfIds = <Item extends { readonly id: bigint | string }>(items: readonly Item[]): Item[] =>
+  items.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 
 const anyCharacter = fc.oneof(
-  anyCodePoint.filter((character) => character.isWellFormed()),
-  notorious,
+  // Not `fc.string` of the unit `binary`, which makes a map of all code points in each process: two seconds of CPU.
+  fc
+    .integer({ min: 1, max: 0x10ffff })
+    .map((code) => String.fromCodePoint(code))
+    .filter((character) => character.isWellFormed()),
+  // Characters that storages, their drivers and their encodings are known to change, to cut at, or to take for equal.
+  fc.constantFrom(
+    ...' \t\n\r\'"`\\$.%_?:;{}\u007f',
+    // Equal after normalization, case folding or in a collation, and still different.
+    'e\u0301',
+    ...'é\ufb01\u00c5\u212bßẞİı\ufdfa\u200b\u200d\u202e\ufeff\ufffd\uffff',
+    // Outside the BMP: four bytes of UTF-8, two units of UTF-16.
+    ...'🐕𝒳\u{1f1e9}\u{10ffff}',
+  ),
 );
 
-/** Any well-formed text of a length in code points, short or as long as it may be. */
-const texts = (minLength: number, maxLength: number) =>
+/** Any text of a length in code points, short or as long as it may be. */
+const texts = (unit: fc.Arbitrary<string>, minLength: number, maxLength: number) =>
   fc
     .oneof(
-      fc.string({ unit: anyCharacter, minLength, maxLength: Math.min(maxLength, 12) }),
-      fc.string({ unit: anyCharacter, minLength: maxLength - 20, maxLength, ...FULL_LENGTH }),
+      fc.string({ unit, minLength, maxLength: 12 }),
+      // fast-check's own sizes are far below the domain's limits.
+      fc.string({ unit, minLength: maxLength - 20, maxLength, size: 'max' }),
     )
     // A character may have two code points.
     .filter((text) => [...text].length <= maxLength);
 
 const { maxLength: NAME_LENGTH, pattern: NAME } = LIMITS.name;
 
-/** Of a Date, after 1970 or before. An adapter reads it instead of a stored time that is farther, and another one stores it. */
-export const FARTHEST_TIME = LIMITS.time.max;
-
-/** The longest name in bytes, in every encoding: each code point takes four. */
-export const LONGEST_NAME = '🐕'.repeat(NAME_LENGTH);
-
 /** Any pet that can be created. */
 export const newPets: fc.Arbitrary<NewPet> = fc
   .record({
-    name: texts(1, NAME_LENGTH).filter((name) => NAME.test(name)),
+    name: texts(anyCharacter, 1, NAME_LENGTH).filter((name) => NAME.test(name)),
     categoryId: fc.bigInt(LIMITS.categoryId),
     status: fc.constantFrom(...PET_STATUSES, undefined),
   } satisfies Record<keyof NewPet, fc.Arbitrary<unknown>>)
@@ -175,77 +134,63 @@ export const LONGEST_PET: Required<NewPet> = {
   status: 'available',
 };
 
-/** The members that a pet may lack. */
-type Optional = { [Member in keyof NewPet]-?: undefined extends NewPet[Member] ? Member : never }[keyof NewPet];
+/** The longest name in bytes, in every encoding: each code point takes four. */
+const LONGEST_NAME = '🐕'.repeat(NAME_LENGTH);
 
-/** Pets that differ from it in one member alone, by the name of the member. */
-export const ALMOST_LONGEST_PETS: Readonly<Record<keyof NewPet | `no ${Optional}`, NewPet>> = {
-  name: { ...LONGEST_PET, name: `${'\u0001'.repeat(NAME_LENGTH - 1)}\u0002` },
-  categoryId: { ...LONGEST_PET, categoryId: LIMITS.categoryId.min + 1n },
-  status: { ...LONGEST_PET, status: 'pending' },
-  'no status': rex({ ...LONGEST_PET, status: undefined }),
-};
-
-/** Values that storages are known to change. */
-const NOTORIOUS: { readonly [Member in keyof NewPet]-?: readonly NewPet[Member][] } = {
-  status: PET_STATUSES,
-  categoryId: [LIMITS.categoryId.min, LIMITS.categoryId.max, 0n, -1n, 2n ** 31n, 2n ** 32n, 2n ** 53n + 1n],
-  name: [' Rex ', 'e\u0301', 'é', 'x'.repeat(NAME_LENGTH), LONGEST_NAME],
-};
-
-/** Pets with such values. The first one that fails is shown, so the simplest is the first. */
+/** Pets with values that storages are known to change. The first one that fails is shown, so the simplest is the first. */
 export const notoriousPets: readonly NewPet[] = [
   rex(),
-  ...Object.entries(NOTORIOUS).flatMap(([member, values]) => values.map((value) => rex({ [member]: value }))),
+  ...PET_STATUSES.map((status) => rex({ status })),
+  ...[LIMITS.categoryId.min, LIMITS.categoryId.max, 0n, -1n, 2n ** 31n, 2n ** 32n, 2n ** 53n + 1n].map((categoryId) =>
+    rex({ categoryId }),
+  ),
+  ...[' Rex ', 'e\u0301', 'é', 'x'.repeat(NAME_LENGTH), LONGEST_NAME].map((name) => rex({ name })),
   LONGEST_PET,
 ];
 
 const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
 const { maxLength: KEY_LENGTH } = LIMITS.idempotencyKey;
 
-/** The longest key of a number, with a holder who is as long as one can be in each encoding. */
-export const longestKeyOf = (number: number): IdempotencyKey => ({
-  holder: '🐕'.repeat(LIMITS.holder.maxLength),
-  key: String(number).padStart(KEY_LENGTH, 'k'),
+/**
+ * As many of the largest pets as a call of an archive moves, each with a key as long as can be: more than engines send at once. A
+ * list that selects the last one reads all others.
+ */
+export const LARGEST = Array.from({ length: MOVED }, (_, index): readonly [NewPet, Idempotency] => {
+  const pet = index === MOVED - 1 ? FULL_PET : { ...LONGEST_PET, name: LONGEST_NAME };
+  const holder = '🐕'.repeat(LIMITS.holder.maxLength);
+  return [pet, idempotencyOf(pet, { holder, key: String(index).padStart(KEY_LENGTH, 'k') })];
 });
 
-/** Any idempotency key and holder, some of them as long as can be. */
+/** Any idempotency key and holder. */
 export const idempotencyKeys: fc.Arbitrary<IdempotencyKey> = fc.record({
-  holder: texts(0, LIMITS.holder.maxLength),
-  key: fc.oneof(
-    fc.string({ unit: visible, minLength: 1, maxLength: 3 }),
-    fc.string({ unit: visible, minLength: KEY_LENGTH - 5, maxLength: KEY_LENGTH, ...FULL_LENGTH }),
-  ),
+  holder: texts(anyCharacter, 0, LIMITS.holder.maxLength),
+  key: texts(visible, 1, KEY_LENGTH),
 });
 
 /** Where two values differ first, and how. */
 function differenceOf(found: unknown, expected: unknown, path = ''): string {
-  if (isDeepStrictEqual(found, expected)) return '';
   const areObjects = [found, expected].every((value) => typeof value === 'object' && value !== null);
   for (const name of areObjects ? Object.keys({ ...(expected as object), ...(found as object) }) : []) {
     const [one, other] = [found, expected].map((value) => Reflect.get(value as object, name));
-    const difference = differenceOf(one, other, `${path}${Array.isArray(expected) ? `[${name}]` : `.${name}`}`);
-    if (difference) return difference;
+    if (!isDeepStrictEqual(one, other))
+      return differenceOf(one, other, `${path}${Array.isArray(expected) ? `[${name}]` : `.${name}`}`);
   }
-  let begin = 0;
   const areTexts = typeof found === 'string' && typeof expected === 'string';
-  while (areTexts && found[begin] === expected[begin]) begin += 1;
-  // Characters that look alike differ in their codes.
-  const codeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  const [one, other] = [found, expected].map((value) =>
-    areTexts
-      ? `"${(value as string).slice(Math.max(0, begin - 20), begin + 20).replace(/[^ -~]/g, codeOf)}"`
-      : inspect(value, { breakLength: Infinity, maxStringLength: 40 }),
-  );
-  return `${path} is ${one} instead of ${other}${begin > 20 ? ` from code unit ${begin - 20} on` : ''}`;
+  let begin = 0;
+  while (areTexts && found.slice(begin, begin + 20) === expected.slice(begin, begin + 20)) begin += 20;
+  const [one, other] = [found, expected].map((value) => {
+    const part = areTexts ? (value as string).slice(begin, begin + 40) : value;
+    // Characters that look alike differ in their codes.
+    const codeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    return inspect(part, { breakLength: Infinity, maxStringLength: 40 }).replace(/[^\n -~]/g, codeOf);
+  });
+  return `${path} is ${one} instead of ${other}${begin > 0 ? ` from code unit ${begin} on` : ''}`;
 }
 
 /** Expects that values are equal. The message says where they differ first: Vitest's own has 40 characters of each. */
 export function expectSame(found: unknown, expected: unknown, what = 'the result'): void {
   if (isDeepStrictEqual(found, expected)) return;
-  const [length, others] = [found, expected].map((value) => (Array.isArray(value) ? value.length : 0));
-  const lengths = length === others ? '' : `, ${length} items instead of ${others}`;
-  expect(found, what + differenceOf(found, expected) + lengths).toStrictEqual(expected);
+  expect(found, what + differenceOf(found, expected)).toStrictEqual(expected);
 }
 
 let made = 0;

@@ -40,19 +40,15 @@ export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void 
       expectSame(await keys.find(record.digest), { ...record, revokedAt: 5 });
 
       const other = await opened(adapter, await otherOf(place));
-      await recovered(other);
       const there = { pets: patient(other.pets), keys: patient(other.keys) };
-      expect(await there.pets.find(pet.id)).toBeNull();
-      expect(await everyPage(there.pets)).toEqual([]);
-      expect(await there.keys.find(record.digest)).toBeNull();
-      expect(await everyKey(there.keys)).toEqual([]);
+      expectSame([await there.pets.find(pet.id), await everyPage(there.pets)], [null, []]);
+      expectSame([await there.keys.find(record.digest), await everyKey(there.keys)], [null, []]);
       expect((await other.archive?.lastId()) ?? 0n, 'the last id').toBe(0n);
       const max = rex({ name: 'Max' });
       const created = await added(there.pets, max, idempotencyOf(max, 'k1'));
       await there.keys.add(record);
-      expectSame(await everyPage(there.pets), [{ ...max, id: created.id }]);
+      expectSame([await everyPage(there.pets), await everyKey(there.keys)], [[created], [record]]);
       expect((await other.archive?.lastId()) ?? created.id, 'the last id').toBeGreaterThanOrEqual(created.id);
-      expectSame(await there.keys.find(record.digest), record);
       expectSame(await everyPage(pets), [pet]);
     });
   }

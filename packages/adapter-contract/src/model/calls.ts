@@ -11,7 +11,7 @@ import {
 } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { type Method as AnyMethod, callBy, failureOf } from '../calls.ts';
-import { apiKey, expectSame, FULL_PET, FULL_SELECTIONS, inOrderOfIds, rex, selected } from '../samples.ts';
+import { apiKey, expectSame, FULL_PET, FULL_SELECTION, inOrderOfIds, rex, selected } from '../samples.ts';
 import { textOf } from './log.ts';
 import {
   addsKey,
@@ -270,7 +270,7 @@ export function callsAtNewPlace() {
       };
     },
     'pets.list': (index: number, variant: number, limit: number) =>
-      listFrom(afterAt(index), limit, variant === 0 ? ALL_PETS : FULL_SELECTIONS[index % FULL_SELECTIONS.length]),
+      listFrom(afterAt(index), limit, variant === 0 ? ALL_PETS : FULL_SELECTION),
     'archive.read': (index: number, _: number, limit: number) => readFrom(afterAt(index), limit),
     'archive.lastId': (): Call => ({
       text: 'archive.lastId',

@@ -21,7 +21,7 @@ function atMost<Given extends unknown[], R>(
 
 /** Bugs of as much as an engine cuts or rejects. */
 export const AMOUNT_BUGS: Bugs = {
-  'creates, finds and lists a thousand pets at once': {
+  'creates, finds and lists a thousand of any pets, at once': {
     'Searches wait for each other, 5 ms each': ofPets('find', (find) => {
       let queue: Promise<unknown> = Promise.resolve();
       return (id) => {
@@ -30,16 +30,18 @@ export const AMOUNT_BUGS: Bugs = {
         return withinCall(found);
       };
     }),
+    'A page has 100 pets at most': {
+      message: /\[100\] is undefined instead of/,
+      change: ofPets('list', (list) => (selection) => list({ ...selection, limit: Math.min(selection.limit, 100) })),
+    },
   },
-  'creates, finds and lists a thousand pets at once, each with an idempotency key': {
+  'creates, finds and lists a thousand of the largest pets, each with an idempotency key, at once': {
     'More than 200 creations with keys at once are rejected': ofPets('add', (add) => {
       return atMost(200, add, (_, key) => key !== undefined);
     }),
     'More than 600 different pages at once are rejected': ofPets('list', (list) => {
       return atMost(600, list, ({ after }) => after > 0n);
     }),
-  },
-  'creates, finds and lists more of the largest pets than any engine sends at once, and another one behind them': {
     // The engine reads so much, and then leaves out those with another status.
     'The first megabyte of a page is taken for the whole': ofPets('list', (list, { archive }) => async (selection) => {
       let left = 2 ** 20;
@@ -50,12 +52,6 @@ export const AMOUNT_BUGS: Bugs = {
       const last = read.at(-1)?.id ?? 0n;
       return (await list(selection)).filter(({ id }) => id <= last);
     }),
-  },
-  'creates, finds and lists any pets, more than a page has': {
-    'A page has 100 pets at most': {
-      message: /, 100 items instead of 220/,
-      change: ofPets('list', (list) => (selection) => list({ ...selection, limit: Math.min(selection.limit, 100) })),
-    },
   },
   'lists each of 1,100 API keys once, in order of id over all pages of any size': {
     'API keys behind the first 1,024 that the engine returns are in no list': ofKeys('list', (list) => {

@@ -189,6 +189,11 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
         await record(...given);
       }),
     ),
+    'A repetition stores the pet again, with the time of now': ofPets('add', (add, { place }) => async (...given) => {
+      const creation = await add(...given);
+      if (creation?.created === false) await place.changePet(creation.pet.id, { createdAt: Date.now() });
+      return creation;
+    }),
     'An idempotency key is looked up, then stored in a second step': ofPets('add', (add) => {
       const earlier = new Map<string, Creation>();
       return async (pet, key) => {
