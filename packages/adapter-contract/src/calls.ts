@@ -127,7 +127,7 @@ export function expectNoSecret(secrets: readonly string[] = [], value: unknown):
 /**
  * Waits until a storage works, after an outage or among many. On a busy machine each call may take all of its time.
  *
- * @param limit In milliseconds. Before an outage it is {@link PATIENCE}: nothing is tested yet.
+ * @param limit In milliseconds.
  * @param passes Whether no failure may say that settings must change.
  */
 export async function recovered(storage: Storage, limit = RECOVERY_LIMIT, passes = false): Promise<void> {

@@ -19,7 +19,7 @@ import {
   switchOf,
   together,
 } from './model/interrupted.ts';
-import { createInAnotherProcess } from './other-process.ts';
+import { runInAnotherProcess } from './other-process.ts';
 import { MOVED } from './samples.ts';
 import { expectClosed, expectMisconfigured } from './settings.ts';
 import { type Interruption, type Interruptions, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
@@ -283,7 +283,7 @@ export function interruptionsContract<Place>(
             outages.map((outage) =>
               atNewPlace(adapter, outage[0], async ({ sequence, place }) => {
                 await switchOf(sequence, outage[1], outage[0]).begin();
-                const end = await createInAnotherProcess(inAnotherProcess(place), 'Rex');
+                const end = await runInAnotherProcess(inAnotherProcess(place), 'create');
                 expect(['Rex', 'storage_unavailable']).toContain(end);
               }),
             ),

@@ -10,8 +10,5 @@ export const CLOSE_LIMIT = 5_000;
 /** How long a storage may need to work again, in milliseconds, or 20 tries: each may be slow on a busy machine. */
 export const RECOVERY_LIMIT = 15_000;
 
-/** How long a storage may need before it is tested, in milliseconds: ten times what a slow and busy machine needs. */
-export const PATIENCE = 120_000;
-
 /** So often calls that are slow are repeated, at most. */
 export const TRIES = 20;

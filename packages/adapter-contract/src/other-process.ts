@@ -1,17 +1,15 @@
-import { execFile, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { type Ports, unavailable } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 import { failureOf } from './calls.ts';
-import type { Call, End } from './child.ts';
-import { CALL_LIMIT, CLOSE_LIMIT, PATIENCE } from './limits.ts';
+import type { Call, End, Task } from './child.ts';
+import { CALL_LIMIT, CLOSE_LIMIT } from './limits.ts';
 import type { ExportedFunction } from './storage-under-test.ts';
 
-const programOf = (name: 'child' | 'timers') =>
-  fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
 
 /** The ports of a storage that another process opens, and the memory of that process. */
 export interface OtherProcess extends Ports {
@@ -24,21 +22,28 @@ export interface OtherProcess extends Ports {
   end(): Promise<void>;
 }
 
-/** Opens a storage in another process, which ends with the running test. */
-export async function openInAnotherProcess({ flags = [], ...opening }: ExportedFunction): Promise<OtherProcess> {
+/** Starts a process, which ends with the running test, and waits for its first message. */
+async function start({ flags = [], ...opening }: ExportedFunction, task: Task) {
   const execArgv = [...flags, '--expose-gc'];
-  const child = fork(programOf('child'), [JSON.stringify(opening)], { execArgv, serialization: 'advanced' });
-  const ended = once(child, 'exit');
+  const child = fork(PROGRAM, [JSON.stringify(opening), task], { execArgv, serialization: 'advanced' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const messages: unknown[] = [];
+  child.on('message', (message) => messages.push(message));
+  // All messages come before it is disconnected.
+  const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
+  await Promise.race([once(child, 'message'), ended]);
+  return { child, ended, messages };
+}
+
+/** Opens a storage in another process, which ends with the running test. */
+export async function openInAnotherProcess(opening: ExportedFunction): Promise<OtherProcess> {
+  const { child, ended } = await start(opening, 'serve');
+  if (child.exitCode !== null) throw new Error(`the other process ended with code ${child.exitCode}`);
   async function end(): Promise<void> {
     if (child.connected) child.disconnect();
     await ended;
   }
   onTestFinished(end);
-  const opened = Promise.race([
-    once(child, 'message'),
-    ended.then(([code]) => Promise.reject(new Error(`the other process ended with code ${code}`))),
-  ]);
-  await opened;
 
   const waiting = new Map<number, (end: End) => void>();
   child.on('message', (end: End) => waiting.get(end.id)?.(end));
@@ -59,23 +64,13 @@ export async function openInAnotherProcess({ flags = [], ...opening }: ExportedF
 }
 
 /**
- * Runs a process that creates a pet and closes its storage. Returns the pet's name, or the code of the error. Throws if the
- * process ends with another code than 0, or takes longer than a call and `close`.
+ * Runs a task in another process, and returns its last message. Throws if the process ends with another code than 0, or, after its
+ * first message, takes longer than a call and `close`.
  */
-export async function createInAnotherProcess({ flags, ...opening }: ExportedFunction, name: string): Promise<string> {
-  const words = [...(flags ?? []), programOf('child'), JSON.stringify(opening), name];
-  const ended = promisify(execFile)(process.execPath, words);
-  const { child } = ended;
-  const opened = new Promise((resolve) => child.stdout?.once('data', resolve));
-  await Promise.race([opened, ended.catch(() => {})]);
-  const failure = await failureOf(() => ended, CALL_LIMIT + CLOSE_LIMIT);
-  child.kill('SIGKILL');
-  if (failure !== null) throw new Error(`the other process ended with code ${child.exitCode}: ${failure.message}`);
-  return (await ended).stdout.trim().split('\n').at(-1) ?? '';
-}
-
-/** Where each timer was set that goes on after the last of ten storages has closed: the stacks. */
-export async function timersInAnotherProcess({ flags = [], ...opening }: ExportedFunction): Promise<readonly string[]> {
-  const words = [...flags, programOf('timers'), JSON.stringify(opening)];
-  return JSON.parse((await promisify(execFile)(process.execPath, words, { timeout: PATIENCE })).stdout);
+export async function runInAnotherProcess(opening: ExportedFunction, task: 'create' | 'leave'): Promise<unknown> {
+  const { child, ended, messages } = await start(opening, task);
+  await failureOf(() => ended, CALL_LIMIT + CLOSE_LIMIT);
+  const { exitCode } = child;
+  if (exitCode !== 0) throw new Error(`the other process ended with code ${exitCode} after "${messages.join(', ')}"`);
+  return messages.at(-1);
 }

@@ -54,7 +54,7 @@ export interface StorageUnderTest<Place> {
 
   /**
    * How another process opens a storage at a place. The state of a module is that of one process: without this nobody sees
-   * locks and caches that hide the other processes.
+   * locks and caches that hide the other processes, nor what keeps a process alive.
    *
    * @example
    * const module = import.meta.resolve('@acme/adapter');
