@@ -41,6 +41,18 @@ export const LOSS_BUGS: Bugs = {
       },
     },
     'Only ready notices that a place was dropped and created anew': elsewhere(({ isLost }) => isLost),
+    'A storage is ready before it can create pets again, after a loss': {
+      message: /taken away: .* unavailable/,
+      change: ofPets('add', (add, _, url) => {
+        let left = 0;
+        return async (...given) => {
+          if (placeAt(url).isLost) left = 4;
+          left -= 1;
+          if (left > 0) throw unavailable(new Error('a broken connection'));
+          return add(...given);
+        };
+      }),
+    },
   },
   'is right or unavailable without a part of its place, and not ready if a call is unavailable': {
     'A list lacks the pets of a partition that is away': {
@@ -62,18 +74,6 @@ export const LOSS_BUGS: Bugs = {
     'A storage is ready while a partition is away': {
       message: /`ready` fails if another call is unavailable/,
       change: ({ ready }, url) => ({ ready: async () => (placeAt(url).isPartAway ? undefined : ready()) }),
-    },
-    'A storage is ready before it can create pets again, after a part was away': {
-      message: /a partition: .* unavailable/,
-      change: ofPets('add', (add, _, url) => {
-        let left = 0;
-        return async (...given) => {
-          if (placeAt(url).isPartAway) left = 4;
-          left -= 1;
-          if (left > 0) throw unavailable(new Error('a broken connection'));
-          return add(...given);
-        };
-      }),
     },
     'A partition that joins again is taken for a wrong setting': {
       message: /a partition: a StorageMisconfigured although the outage will pass/,
