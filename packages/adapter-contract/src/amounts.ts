@@ -24,7 +24,7 @@ import {
   SELECTIONS,
   selected,
 } from './samples.ts';
-import { archiveTestOf, opened, type StorageTest, type StorageUnderTest } from './storage-under-test.ts';
+import { archiveTestOf, opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 /** Engines and drivers cut what they return at numbers of their own. */
 const { maxRead } = LIMITS.page;
@@ -40,7 +40,9 @@ const AMOUNTS: Readonly<Record<string, readonly (readonly [newPet: NewPet, idemp
   'a thousand of the largest pets, each with an idempotency key': LARGEST,
 };
 
-export function amountsContract(test: StorageTest): void {
+export function amountsContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const test = testOf(adapter);
+
   test.for(Object.entries(AMOUNTS))('creates, finds and lists %s, at once', async ([, creations], { pets }) => {
     const create = () => Promise.all(creations.map((creation) => added(pets, ...creation)));
     const created = await create();

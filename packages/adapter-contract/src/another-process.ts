@@ -9,10 +9,8 @@ import { type OtherProcess, openInAnotherProcess, runInAnotherProcess } from './
 import { added, apiKey, everyKey, everyPage, expectSame, idempotencyOf, inOrderOfIds, rex } from './samples.ts';
 import { type ExportedFunction, portsAt, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
-export function anotherProcessContract<Place>(
-  adapter: StorageUnderTest<Place>,
-  inAnotherProcess: (place: Place) => ExportedFunction,
-): void {
+export function anotherProcessContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const inAnotherProcess = (place: Place) => adapter.inAnotherProcess?.(place) as ExportedFunction;
   const test = testOf(adapter).extend<{ there: OtherProcess }>({
     there: async ({ place, pets: here }, use) => {
       const there = await openInAnotherProcess(inAnotherProcess(place));

@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ALL_PETS, type Ports } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { atOnce } from './calls.ts';
 import { plansOf, runPlan } from './model/steps.ts';
 import { added, apiKey, expectSame } from './samples.ts';
@@ -38,16 +38,8 @@ export async function failureOfSequences<Place>(adapter: StorageUnderTest<Place>
   return error;
 }
 
-/** Any sequence of calls, with what operators and networks do between them and meanwhile. */
-export function modelContract<Place>(adapter: StorageUnderTest<Place>): void {
-  test('is right in any sequence of calls', async () => {
-    const failure = await failureOfSequences(adapter);
-    if (failure) throw failure;
-  });
-}
-
-/** More at once than a sequence has, which authors got wrong. */
-export function crowdsContract<Place>(adapter: StorageUnderTest<Place>): void {
+/** Any sequence of calls, and more calls at once than a sequence has, which authors got wrong. */
+export function anySequenceContract<Place>(adapter: StorageUnderTest<Place>): void {
   const test = testOf(adapter).extend<{ both: readonly Ports[] }>({
     /** Opened and used for the first time at once. */
     async both({ place }, use) {
@@ -55,6 +47,11 @@ export function crowdsContract<Place>(adapter: StorageUnderTest<Place>): void {
       await Promise.all(both.map(({ pets }) => pets.find(1n)));
       await use(both);
     },
+  });
+
+  test('is right in any sequence of calls', async () => {
+    const failure = await failureOfSequences(adapter);
+    if (failure) throw failure;
   });
 
   test('shows a pet to every read that begins after its acknowledgement, although others are in flight', async ({

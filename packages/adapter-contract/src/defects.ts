@@ -6,7 +6,7 @@ import { ALL_PETS, type Creation, type Storage } from '@animal-store/domain/port
 import { expect } from 'vitest';
 import { atOnce, callBy, failureOf, isOfArchive, type Method, patiently } from './calls.ts';
 import { added, apiKey, CREATED_AT, expectSame, idempotencyOf, MOVED, petAt, rex } from './samples.ts';
-import { archiveTestOf, portsAt, type StorageTest, type StorageUnderTest } from './storage-under-test.ts';
+import { archiveTestOf, portsAt, type StorageTest, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 /** Wrong calls of a method. */
 interface Defects {
@@ -129,7 +129,7 @@ function defectsOf(test: StorageTest, ofArchive: boolean): void {
   });
 }
 
-export const defectsContract = (test: StorageTest) => defectsOf(test, false);
+export const defectsContract = <Place>(adapter: StorageUnderTest<Place>) => defectsOf(testOf(adapter), false);
 
 /** Those of an archive. */
 export function archiveDefectsContract<Place>(adapter: StorageUnderTest<Place>): void {

@@ -3,12 +3,12 @@
 import { afterAll, describe } from 'vitest';
 import { amountsContract, archiveAmountsContract } from './amounts.ts';
 import { anotherProcessContract } from './another-process.ts';
-import { crowdsContract, modelContract } from './any-sequence.ts';
+import { anySequenceContract } from './any-sequence.ts';
 import { archiveDefectsContract, defectsContract } from './defects.ts';
 import { interruptionsContract } from './interruptions.ts';
 import { openingContract } from './opening-and-closing.ts';
 import { settingsContract } from './settings.ts';
-import { leading, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
+import { type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 import { archiveValuesContract, valuesContract } from './values.ts';
 import { yearsContract } from './years.ts';
 
@@ -39,6 +39,38 @@ function absentOf<Place>(adapter: StorageUnderTest<Place>): string[] {
   ];
 }
 
+/** The adapters whose archives are tested. */
+const archivesUnderTest = new WeakSet<object>();
+
+type Kinds = Readonly<Record<string, <Place>(adapter: StorageUnderTest<Place>) => void>>;
+
+/** The kinds of checks at a place that is available. */
+const KINDS = {
+  'any sequence': anySequenceContract,
+  values: valuesContract,
+  amounts: amountsContract,
+  defects: defectsContract,
+  'opening and closing': openingContract,
+  settings: settingsContract,
+  years: yearsContract,
+} satisfies Kinds;
+
+/** Those of an archive. */
+const ARCHIVE_KINDS = {
+  values: archiveValuesContract,
+  amounts: archiveAmountsContract,
+  defects: archiveDefectsContract,
+} satisfies Kinds;
+
+/** Declares checks at places of an adapter, and at each that a proxy of its author leads to. */
+function declare<Place>(adapter: StorageUnderTest<Place>, kinds: Kinds): void {
+  for (const [kind, contract] of Object.entries(kinds)) describe(kind, () => contract(adapter));
+  for (const [name, lead] of Object.entries(adapter.behind ?? {})) {
+    const freshPlace = async () => lead(await adapter.freshPlace());
+    describe(`behind ${name}`, () => declare({ ...adapter, behind: {}, freshPlace }, kinds));
+  }
+}
+
 /**
  * Declares every test that a storage adapter must pass, and writes a line with what was not given, so that no test has passed
  * for it.
@@ -47,15 +79,12 @@ function absentOf<Place>(adapter: StorageUnderTest<Place>): string[] {
  * @example storageContract('yours', { freshPlace, open: (file) => createYourStorage({ file }), interruptions: { locked } })
  */
 export function storageContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
-  const { interruptions, behind = {} } = adapter;
+  const { interruptions, inAnotherProcess } = adapter;
   if (Object.keys(interruptions).length === 0)
     throw new Error("interruptions is empty: name one, or write 'not tested'");
   describe(`${name} fulfils the contract of a storage:`, { timeout: TEST_LIMIT }, () => {
-    callsContract(adapter);
+    declare(adapter, inAnotherProcess ? { ...KINDS, 'another process': anotherProcessContract } : KINDS);
     if (interruptions !== 'not tested') interruptionsContract(adapter, interruptions);
-    for (const [name, lead] of Object.entries(behind)) {
-      describe(`behind ${name}`, () => callsContract(leading(adapter, lead)));
-    }
     afterAll(() => {
       const absent = absentOf(adapter);
       if (absent.length > 0) console.warn(`${name} was not tested with: ${absent.join(', ')}`);
@@ -63,40 +92,9 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
   });
 }
 
-/** The tests of calls at a place that is available. */
-function callsContract<Place>(adapter: StorageUnderTest<Place>): void {
-  const { inAnotherProcess } = adapter;
-  const test = testOf(adapter);
-  describe('any sequence', () => {
-    modelContract(adapter);
-    crowdsContract(adapter);
-  });
-  describe('values', () => valuesContract(test));
-  describe('amounts', () => amountsContract(test));
-  describe('defects', () => defectsContract(test));
-  describe('opening and closing', () => openingContract(adapter));
-  describe('settings', () => settingsContract(adapter));
-  if (inAnotherProcess !== undefined)
-    describe('another process', () => anotherProcessContract(adapter, inAnotherProcess.bind(adapter)));
-  describe('years', () => yearsContract(adapter));
-}
-
-/** The adapters whose archives are tested. */
-const archivesUnderTest = new WeakSet<object>();
-
 /** Declares the tests of a storage that has an archive, which moves pets to another place. */
 export function archiveContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
   archivesUnderTest.add(adapter);
-  describe(`${name} fulfils the contract of an archive:`, { timeout: TEST_LIMIT }, () => {
-    archiveCallsContract(adapter);
-    for (const [name, lead] of Object.entries(adapter.behind ?? {}))
-      describe(`behind ${name}`, () => archiveCallsContract(leading(adapter, lead)));
-  });
-}
-
-/** The tests of an archive at a place that is available. */
-function archiveCallsContract<Place>(adapter: StorageUnderTest<Place>): void {
-  describe('values', () => archiveValuesContract(adapter));
-  describe('amounts', () => archiveAmountsContract(adapter));
-  describe('defects', () => archiveDefectsContract(adapter));
+  const title = `${name} fulfils the contract of an archive:`;
+  describe(title, { timeout: TEST_LIMIT }, () => declare(adapter, ARCHIVE_KINDS));
 }

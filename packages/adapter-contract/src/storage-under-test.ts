@@ -211,12 +211,6 @@ export async function proxied(place: string): Promise<ProxiedPlace> {
   return { url: url.href, proxy };
 }
 
-/** The same adapter, whose new places are led through a proxy of its author. */
-export const leading = <Place>(
-  adapter: StorageUnderTest<Place>,
-  lead: (place: Place) => Place | Promise<Place>,
-): StorageUnderTest<Place> => ({ ...adapter, freshPlace: async () => lead(await adapter.freshPlace()) });
-
 /** Opens a storage for the running test, which closes it. */
 export async function opened<Place>(adapter: StorageUnderTest<Place>, place: Place, number = 0): Promise<Storage> {
   const storage = await adapter.open(place, number);

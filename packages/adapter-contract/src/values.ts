@@ -24,7 +24,7 @@ import {
   SELECTIONS,
   selected,
 } from './samples.ts';
-import { archiveTestOf, portsAt, type StorageTest, type StorageUnderTest } from './storage-under-test.ts';
+import { archiveTestOf, portsAt, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 /** As long as they can be, also in JSON, but for the last character. */
 const LONGEST_HOLDER = '\u0001'.repeat(LIMITS.holder.maxLength - 1);
@@ -97,7 +97,9 @@ const largest = LARGEST.map(([pet, idempotency], index): StoredPet => {
   return { id: BigInt(DISTANCE * index + 1), ...pet, createdAt: CREATED_AT, idempotency };
 });
 
-export function valuesContract(test: StorageTest): void {
+export function valuesContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const test = testOf(adapter);
+
   test('assigns an id from 1 to 2^53 - 1, and returns any pet as it was given, code unit for code unit', async ({
     pets,
   }) => {
