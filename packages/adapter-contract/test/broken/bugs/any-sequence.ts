@@ -1,20 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiKey, Pet } from '@animal-store/domain';
+import type { Pet } from '@animal-store/domain';
 import { ALL_PETS, type Creation } from '@animal-store/domain/ports';
 import { placeAt } from '../engine.ts';
-import { type Bugs, both, type Change, noting, ofArchive, ofKeys, ofPets, recordOf, unavailable } from './bug.ts';
+import { type Bugs, both, noting, ofArchive, ofKeys, ofPets, recordOf, unavailable } from './bug.ts';
 
 /** What the process has of earlier calls. */
-const foundKeys = new Map<string, ApiKey>();
 const creations = new Map<string, Creation>();
 const changing = new Set<string>();
 
 /** The shards of pets, by the URLs of their places and their ids. */
 const shards = new Map<string, bigint>();
 
-/** What storages leave behind, by the URLs of their places. */
-const idsAtClose = new Map<string, bigint>();
+/** The ids of restores that failed, by the URLs of their places. */
 const interrupted = new Map<string, ReadonlySet<bigint>>();
 
 /** Until when a replica does not see the revocations of some API keys, and how many creations are in flight. */
@@ -81,26 +79,6 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
       });
       return both(lastId, set, note)(...opening);
     },
-    'A storage that is opened again goes on after the last id that it has assigned, although others were skipped': (
-      storage,
-      url,
-    ) => {
-      let last = idsAtClose.get(url);
-      const set = ofPets('add', (add, { place }) => async (...given) => {
-        if (last !== undefined && idsAtClose.delete(url)) await place.setCounter(last);
-        return add(...given);
-      });
-      const note = noting((id) => {
-        last = id;
-      });
-      const keep: Change = ({ close }) => ({
-        close() {
-          if (last !== undefined) idsAtClose.set(url, last);
-          return close();
-        },
-      });
-      return both(set, note, keep)(storage, url);
-    },
     'Each creation beside a counter that was set back is a defect': ofPets('add', (add, _, url) => async (...given) => {
       if (placeAt(url).isCounterBack) throw new TypeError('duplicate key');
       return add(...given);
@@ -141,14 +119,6 @@ export const ANY_SEQUENCE_BUGS: Bugs = {
             });
         };
       },
-    ),
-    'API keys are cached by the module': both(
-      ofKeys('find', (find) => async (digest) => {
-        const key = foundKeys.get(digest) ?? (await find(digest));
-        if (key !== null) foundKeys.set(digest, key);
-        return key;
-      }),
-      ofKeys('revoke', (revoke) => (id, at) => revoke(id, at).finally(() => foundKeys.clear())),
     ),
     'A search for an API key joins one that was sent before': ofKeys('find', (find) => joined(find)),
     'A revocation is written without a condition': ofKeys('revoke', (revoke, storage) => async (id, at) => {
