@@ -53,7 +53,7 @@ export async function inTime<Result>(call: () => Promise<Result>): Promise<Resul
  * Returns a function that says whether a call, which began at a time of `performance.now()` and has failed now, was slow, or failed
  * just after a slow one, with which its connection may have been closed. On a busy machine right adapters have such calls.
  */
-function excuseSlow(): (begin: number) => boolean {
+export function excuseSlow(): (begin: number) => boolean {
   let lastSlow = -Infinity;
   return (begin) => {
     const now = performance.now();

@@ -12,7 +12,8 @@ import {
 import { expect } from 'vitest';
 import { type Method as AnyMethod, callBy, failureOf } from '../calls.ts';
 import { apiKey, expectSame, FULL_PET, FULL_SELECTION, inOrderOfIds, rex, selected } from '../samples.ts';
-import { textOf } from './log.ts';
+import { idsAtNewPlace } from './ids.ts';
+import { textOf, wrong } from './log.ts';
 import {
   addsKey,
   creates,
@@ -25,20 +26,12 @@ import {
   readsKey,
   readsPet,
   revokesKey,
+  type Slot,
   usesKey,
 } from './model.ts';
 
-/** How long after its call has failed a pet may be stored, in milliseconds: the call's request was executed at the end. */
-const TOLERANCE = 200;
-
 export interface Opened extends Ports, Partial<Pick<Storage, 'ready' | 'location'>>, Pick<Storage, 'archive'> {
   close(): Promise<void>;
-}
-
-/** What may be stored of one pet, or under an idempotency key. */
-export interface Slot extends Possible<PetState> {
-  readonly name: string;
-  readonly key?: IdempotencyKey | undefined;
 }
 
 export type Happening =
@@ -51,13 +44,10 @@ export interface Call {
   run(opened: Opened): Promise<unknown>;
   /** What it did if it returned this, or failed. Throws if it could not return it. */
   happened(result: never, hasFailed: boolean): readonly Happening[];
+  /** Of what it creates. */
   readonly slot?: Slot;
-  /** What it creates. */
-  readonly request?: NewPet;
   /** How much later than others at the same time it begins, in milliseconds. */
   readonly delay?: number;
-  /** The same call again. */
-  readonly repeated?: () => Call;
 }
 
 /** A method of the ports that any storage may call at any time. The other two have the place alone. */
@@ -82,81 +72,46 @@ const ENDS = ['a é', 'b e\u0301', 'of an earlier version'];
 /** Another version may have made another fingerprint. */
 const fingerprintOf = (request: NewPet) => (request.name.endsWith('version') ? 'earlier' : fingerprint(request));
 
-export const max = (one: bigint, other: bigint) => (one > other ? one : other);
-
-export function wrong(what: string): never {
-  throw new Error(what);
-}
-
 /** Begins with a new place, at which nothing is stored. */
 export function callsAtNewPlace() {
-  const state = {
-    /** New ids are above the floor, and `lastId` is not below the top. */
-    floor: 0n,
-    top: 0n,
-    isCounterBack: false,
-    /** Calls may fail, and their requests may be repeated. */
-    isDisturbed: false,
-    /** How far the clock of the place is ahead. */
-    ahead: undefined as number | undefined,
-  };
+  /** Whether calls may fail, and their requests may be repeated. */
+  const state = { isDisturbed: false };
+  const ids = idsAtNewPlace();
   const slots = new Map<string, Slot>();
-  const requests = new Map<string, NewPet>();
+  const requests = new Map<string, { slot: Slot; request: NewPet }>();
   const keySlotOf = (given: Partial<ApiKey>) => ({ record: apiKey(given), ...possible<KeyState>(null) });
   const keys = new Map(KEY_IDS.map((id, index) => [index, keySlotOf({ id, digest: id.padEnd(64, '0') })]));
-  /** The pets that have had an id. */
-  const owners = new Map<bigint, Slot>();
-  /** The pets that a restore was given, by the ids. */
-  const restored = new Map<bigint, Slot>();
   /** When each pet that is stored was created. */
   const times = new Map<bigint, number>();
-  /** When the last creation of each request has failed, or Infinity if one has not. */
-  const failedAt = new Map<NewPet, number>();
   let made = 1;
 
-  function slotOf(name: string, key?: IdempotencyKey): Slot {
+  function slotAt(index: number, prefix: string): Slot {
+    const key = index < OWN ? KEYS[index] : { holder: 'the zoo', key: `k${index}` };
+    const name = key ? `${key.key} of ${key.holder || 'nobody'}` : `${prefix} ${made++}`;
     const slot = slots.get(name) ?? { name, key, ...possible<PetState>({}) };
     slots.set(name, slot);
     return slot;
   }
-  const slotAt = (index: number, name: string) => {
-    const key = index < OWN ? KEYS[index] : { holder: 'the zoo', key: `k${index}` };
-    return slotOf(key ? `${key.key} of ${key.holder || 'nobody'}` : `${name} ${made++}`, key);
-  };
 
   const idempotencyWith = ({ key }: Slot, request: NewPet) => key && { ...key, fingerprint: fingerprintOf(request) };
 
-  function requestOf({ name }: Slot, variant: number): NewPet {
-    const request = { ...(variant === 0 ? FULL_PET : rex()), name: `${name}: ${ENDS[variant]}` };
-    const known = requests.get(request.name) ?? request;
-    requests.set(request.name, known);
+  function requestOf(slot: Slot, variant: number): NewPet {
+    const name = `${slot.name}: ${ENDS[variant]}`;
+    const known = requests.get(name) ?? { slot, request: { ...(variant === 0 ? FULL_PET : rex()), name } };
+    requests.set(name, known);
+    return known.request;
+  }
+
+  const slotOf = ({ name }: Pet) => requests.get(name)?.slot as Slot;
+
+  function recognized({ id, ...pet }: Pet): { slot: Slot; request: NewPet } {
+    const known = requests.get(pet.name) ?? wrong(`nobody has sent the pet ${id} "${pet.name}"`);
+    expectSame(pet, known.request, `pet ${id}`);
     return known;
   }
 
-  function recognized({ id, ...pet }: Pet): { slot: Slot; request: NewPet } {
-    const request = requests.get(pet.name) ?? wrong(`nobody has sent the pet ${id} "${pet.name}"`);
-    expectSame(pet, request, `pet ${id}`);
-    return { slot: slots.get(pet.name.replace(/: .*/, '')) as Slot, request };
-  }
-
-  /** Takes an id that was shown. */
-  function noteId(slot: Slot, id: bigint): void {
-    const owner = owners.get(id) ?? slot;
-    const isThere = owner.states().every(({ pet }) => pet?.id === id);
-    const mayReplace = state.isCounterBack || restored.get(id) === slot;
-    if (owner !== slot && (isThere || !mayReplace)) wrong(`the id ${id} was that of ${owner.name}`);
-    // The ids that were shown last come last.
-    owners.delete(id);
-    owners.set(id, slot);
-    if (!state.isCounterBack) state.top = max(state.top, id);
-    if (restored.get(id) === slot) state.floor = max(state.floor, id);
-  }
-
   /** One of the ids that were shown last, or one that may be next. */
-  const idAt = (index: number) => {
-    const number = index < OWN ? index : index - OWN;
-    return index === 4 ? state.top + 1n : ([...owners.keys()].at(-1 - number) ?? BigInt(number + 1));
-  };
+  const idAt = (index: number) => (index === 4 ? ids.top + 1n : ids.recent(index < OWN ? index : index - OWN));
   const afterAt = (index: number) => (index > 2 ? 0n : idAt(index));
 
   function readAll(
@@ -173,11 +128,10 @@ export function callsAtNewPlace() {
   }
 
   function readPage(found: readonly Pet[], after: bigint, limit: number, filters = ALL_PETS): readonly Happening[] {
-    const ids = found.map(({ id }) => id);
     expect(found, 'in ascending order').toEqual(inOrderOfIds(found));
-    expect(ids.length, 'the length of the page').toBeLessThanOrEqual(limit);
-    const isFull = ids.length === limit;
-    const last = isFull ? (ids.at(-1) as bigint) : LIMITS.id.max;
+    expect(found.length, 'the length of the page').toBeLessThanOrEqual(limit);
+    const isFull = found.length === limit;
+    const last = isFull ? (found.at(-1) as Pet).id : LIMITS.id.max;
     return readAll(found, (id, request) => {
       if (selected([request], filters).length === 0) return false;
       return id === undefined ? after === 0n && !isFull : id > after && id <= last;
@@ -188,12 +142,6 @@ export function callsAtNewPlace() {
     const key = keys.get(index) ?? keySlotOf({});
     keys.set(index, key);
     return key;
-  }
-
-  /** Expects that a pet was not stored after its calls had failed. */
-  function expectInTime(request: NewPet, createdAt: number): void {
-    const late = createdAt - (state.ahead ?? Infinity) - (failedAt.get(request) ?? Infinity);
-    if (late > TOLERANCE) wrong(`the pet "${request.name}" was stored ${late} ms after its call had failed`);
   }
 
   function listFrom(after: bigint, limit: number, filters = ALL_PETS): Call {
@@ -215,7 +163,6 @@ export function callsAtNewPlace() {
           const { slot, request } = recognized(pet);
           expect(idempotency, `the key of pet ${pet.id}`).toEqual(idempotencyWith(slot, request));
           expect(createdAt, `the time of pet ${pet.id}`).toBe(times.get(pet.id) ?? createdAt);
-          if (!times.has(pet.id)) expectInTime(request, createdAt);
           times.set(pet.id, createdAt);
           return pet;
         });
@@ -246,8 +193,7 @@ export function callsAtNewPlace() {
       const slot = slotAt(index, 'Rex');
       const request = requestOf(slot, variant);
       return {
-        ...{ slot, request },
-        ...(slot.key && { repeated: () => calls['pets.add'](index, variant) }),
+        slot,
         text: `pets.add "${request.name}"`,
         run: ({ pets }) => pets.add(request, idempotencyWith(slot, request)),
         happened(result: Creation | null, hasFailed) {
@@ -276,7 +222,7 @@ export function callsAtNewPlace() {
       text: 'archive.lastId',
       run: async ({ archive }) => archive?.lastId() ?? null,
       happened(result: bigint | null, hasFailed) {
-        if (!hasFailed && result !== null && result < state.top) wrong(`the id ${state.top} was assigned or skipped`);
+        if (!hasFailed && result !== null && result < ids.top) wrong(`the id ${ids.top} was assigned or skipped`);
         return [];
       },
     }),
@@ -285,7 +231,6 @@ export function callsAtNewPlace() {
       const record: ApiKey = { ...slot.record, holder: `holder ${variant}` };
       return {
         text: `keys.add ${record.id} of ${record.holder}`,
-        repeated: () => calls['keys.add'](index, variant),
         run: ({ keys }) => keys.add(record),
         happened: () => [[slot, addsKey(record)]],
       };
@@ -303,7 +248,6 @@ export function callsAtNewPlace() {
       const slot = keyAt(index);
       return {
         text: `keys.recordUse ${slot.record.id} at ${at}`,
-        repeated: () => calls['keys.recordUse'](index, at),
         run: ({ keys }) => keys.recordUse(slot.record.id, at),
         happened: () => [[slot, usesKey(at)]],
       };
@@ -312,7 +256,6 @@ export function callsAtNewPlace() {
       const slot = keyAt(index);
       return {
         text: `keys.revoke ${slot.record.id} at ${at}`,
-        repeated: () => calls['keys.revoke'](index, at),
         run: ({ keys }) => keys.revoke(slot.record.id, at),
         happened: (result: ApiKey | null, hasFailed) => [[slot, revokesKey(at, hasFailed ? undefined : result)]],
       };
@@ -329,11 +272,8 @@ export function callsAtNewPlace() {
     },
   });
 
-  const isAt = (slot: Slot, id: bigint) => slot.states().every(({ pet }) => pet?.id === id);
-  const mayBeAt = (slot: Slot, id: bigint) => slot.states().some(({ pet }) => pet && (pet.id ?? id) === id);
-
   return {
-    ...{ state, slots, keys, owners, restored, times, failedAt, calls, defect, listFrom, readFrom, keysFrom },
-    ...{ slotAt, requestOf, idempotencyWith, recognized, noteId, idAt, isAt, mayBeAt },
+    ...{ state, ids, slots, keys, times, calls, defect, listFrom, readFrom, keysFrom },
+    ...{ slotAt, slotOf, requestOf, idempotencyWith },
   };
 }

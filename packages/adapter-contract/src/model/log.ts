@@ -21,6 +21,10 @@ export function textOf(value: unknown): string {
 /** An error about a pet or an API key, by its name in the log. */
 export const errorAbout = (subject: string, message: string): Error => Object.assign(new Error(message), { subject });
 
+export function wrong(what: string): never {
+  throw new Error(what);
+}
+
 /** A method with its storage, and how its call has ended. */
 const kindOf = (line: string) =>
   line.replace(/^(.*?: [a-z]+\.\w+).* → (\w+|\[).*$/, (_, call, end) => `${call} → ${end === '[' ? 'a page' : end}`);

@@ -1,7 +1,7 @@
 // The model of the ports: what may be stored of one pet or one API key, and what each call does to it.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiKey, NewPet } from '@animal-store/domain';
+import type { ApiKey, IdempotencyKey, NewPet } from '@animal-store/domain';
 import type { Creation } from '@animal-store/domain/ports';
 
 /** What a call does to what is stored: the states that may follow, none if its result was impossible. */
@@ -43,6 +43,12 @@ export interface Possible<State> {
    * @param wasExecuted Whether it may have been until now.
    */
   settle(wasExecuted: boolean): void;
+}
+
+/** What may be stored of one pet, or under an idempotency key. */
+export interface Slot extends Possible<PetState> {
+  readonly name: string;
+  readonly key?: IdempotencyKey | undefined;
 }
 
 /** Calls that are made one after the other. Of equal ones there may be several. */

@@ -1,25 +1,28 @@
 // A sequence of calls at one place: its storages, what operators do, and whether the model allows each result.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiKey, DomainError, LIMITS, type Pet } from '@animal-store/domain';
+import { type ApiKey, DomainError, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import type { Creation, Storage, StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import {
+  excuseSlow,
   expectNoMisconfiguration,
   expectNoSecret,
   expectUnavailable,
   failureOf,
   inTime,
+  isWrite,
   patiently,
   recovered,
 } from '../calls.ts';
-import { CALL_LIMIT, TRIES } from '../limits.ts';
+import { TRIES } from '../limits.ts';
 import { openInAnotherProcess } from '../other-process.ts';
 import { CREATED_AT, inOrderOfIds, MOVED } from '../samples.ts';
 import type { StorageUnderTest } from '../storage-under-test.ts';
-import { type Call, callsAtNewPlace, type Happening, max, type Opened, type Slot, wrong } from './calls.ts';
-import { errorAbout, textOf } from './log.ts';
-import { deletes, type Effect, type Possible, restores, toText } from './model.ts';
+import { type Call, callsAtNewPlace, type Happening, type Opened } from './calls.ts';
+import { max } from './ids.ts';
+import { errorAbout, textOf, wrong } from './log.ts';
+import { deletes, type Effect, type Possible, restores, type Slot, toText } from './model.ts';
 
 /** So many steps of a storage may fail to create once an operator has set the counter of ids back. */
 const FAILING = 3;
@@ -39,22 +42,23 @@ export type Restored = readonly [key: number, variant: number, isTaken: boolean]
 
 export type Sequence = Awaited<ReturnType<typeof beginSequence>>;
 
+const isAt = (slot: Slot, id: bigint) => slot.states().every(({ pet }) => pet?.id === id);
+
 /** Begins a sequence at a new place, with a model of what may be stored there. */
 export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, hasOtherProcess: boolean) {
   const place = await adapter.freshPlace();
   /** What was done, a line each. */
   const log: string[] = [];
-  const atPlace = callsAtNewPlace();
-  const { state, slots, keys, owners, restored, times, failedAt, calls, defect, listFrom, readFrom, keysFrom } =
-    atPlace;
-  const { slotAt, requestOf, idempotencyWith, recognized, noteId, idAt, isAt, mayBeAt } = atPlace;
-  const batches = new Map<number, readonly StoredPet[]>();
+  const { state, ids, slots, keys, times, calls, defect, listFrom, readFrom, keysFrom, ...others } = callsAtNewPlace();
+  const { slotAt, slotOf, requestOf, idempotencyWith } = others;
+  const batches = new Map<number, readonly { id: bigint; slot: Slot; request: NewPet }[]>();
   /** No failure says that settings must change. */
   let passes = false;
-  /** So many undisturbed calls were slow, and failed. */
+  const isExcused = excuseSlow();
+  /** So many undisturbed calls have failed because one was slow. */
   let slow = 0;
   /** The writes that can be repeated, by their texts. */
-  const repeatable = new Map<string, () => Call>();
+  const repeatable = new Map<string, Call>();
 
   const actors = ['storage 1', 'storage 2', 'storage 3', 'another process'].map(
     (name): Actor => ({ name, highest: 0n, failing: 0 }),
@@ -92,25 +96,22 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     if (call.delay) await sleep(call.delay);
     const before = {
       highest: actor.highest,
-      floor: state.floor,
+      floor: ids.floor,
       isNew: call.slot?.states().every(({ pet, left }) => !pet && !left),
     };
     const begun = performance.now();
     let result: unknown;
-    if (call.repeated) repeatable.set(call.text, call.repeated);
-    if (call.request) failedAt.set(call.request, Infinity);
+    if (isWrite(call.text) && (!call.slot || call.slot.key)) repeatable.set(call.text, call);
     const failure = await failureOf(async () => {
       result = await inTime(() => call.run(opened));
     }, Infinity);
-    if (call.request && failure) failedAt.set(call.request, Date.now());
-    const isSlow = performance.now() - begun > CALL_LIMIT / 2;
-    return { actor, call, before, result, failure, isSlow };
+    const mayFail = state.isDisturbed || (failure !== null && isExcused(begun));
+    return { actor, call, before, result, failure, mayFail };
   }
 
   /** Expects that a call has failed as one may, with a cause for the operator that has no secret. */
-  function expectRightFailure({ actor, call, failure, isSlow }: End): void {
-    const mayFail = state.isDisturbed || isSlow || (call.slot && actor.failing > 0);
-    if (!mayFail || !DomainError.is(failure)) throw failure;
+  function expectRightFailure({ actor, call, failure, mayFail }: End): void {
+    if (!(mayFail || (call.slot && actor.failing > 0)) || !DomainError.is(failure)) throw failure;
     if (!state.isDisturbed) slow += 1;
     expectUnavailable(call.text, failure, { location: actor.opened?.location ?? '' });
     expectNoSecret(adapter.secrets, failure);
@@ -124,9 +125,9 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     const { pet, created } = result as Creation;
     const { id } = pet;
     if (id < 1n || id > LIMITS.id.maxAssigned) wrong(`the id ${id} is out of range`);
-    const least = actor.failing > 0 ? before.floor : max(before.floor, before.highest);
+    const least = max(before.floor, before.highest);
     if (created && before.isNew && id <= least) wrong(`the id ${id} is not above ${least}`);
-    noteId(slot as Slot, id);
+    ids.note(slot as Slot, id);
     if (created && before.isNew && actor.failing === 0) actor.highest = max(actor.highest, id);
   }
 
@@ -139,6 +140,44 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
         log.push(
           `${lanes.length > 1 ? prefixOf(index) : ''}${actor.name}: ${call.text} → ${textOf(failure ?? result)}`,
         );
+  }
+
+  /** Expects that there is an order of the calls in which each could end as it did. */
+  function judge(lanes: readonly (readonly End[])[]): void {
+    type Effects = { readonly lanes: Effect<never>[][]; readonly failed: Effect<never>[] };
+    const all = new Map<Possible<never>, Effects>();
+    const results = new Map<string, readonly Happening[]>();
+    for (const [index, lane] of lanes.entries())
+      for (const end of lane) {
+        const { call, failure, result } = end;
+        if (failure) expectRightFailure(end);
+        // Equal calls share their effects: the orders of twenty would be millions.
+        const known = failure ? failures : results;
+        const name = failure ? call.text : JSON.stringify([call.text, result], toText);
+        const happened = known.get(name) ?? call.happened(result as never, failure !== null);
+        known.set(name, happened);
+        for (const [slot, effect] of happened) {
+          const effects = all.get(slot as never) ?? { lanes: lanes.map(() => []), failed: [] };
+          all.set(slot as never, effects);
+          (failure ? effects.failed : (effects.lanes[index] as unknown[])).push(effect as never);
+        }
+      }
+    for (const [slot, effects] of all) {
+      const before = [...new Set(slot.states().map(textOf))].join(', or ');
+      if (slot.happen(effects.lanes, effects.failed)) continue;
+      const { name, record } = slot as { readonly name?: string; readonly record?: ApiKey };
+      const subject = name ?? `${record?.id}`;
+      throw errorAbout(subject, `that is impossible: ${subject} was before: ${before}`);
+    }
+    const ends = lanes.flat();
+    for (const actor of new Set(ends.flatMap(({ actor, failure }) => (failure ? actor : []))))
+      actor.failing = Math.max(0, actor.failing - 1);
+    for (const end of ends) {
+      if (end.failure || !end.result) continue;
+      if (end.call.slot) checkId(end);
+      else if (/^(pets|archive.read)/.test(end.call.text))
+        for (const pet of [end.result as Pet | readonly Pet[]].flat()) ids.note(slotOf(pet), pet.id);
+    }
   }
 
   async function open(lanes: Lanes): Promise<void> {
@@ -174,40 +213,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     const ends = await Promise.all([firstEnds, ...others.map(runLane)]);
     await onAllEnded();
     noteRun(ends);
-    type Effects = { readonly lanes: Effect<never>[][]; readonly failed: Effect<never>[] };
-    const all = new Map<Possible<never>, Effects>();
-    const results = new Map<string, readonly Happening[]>();
-    for (const [index, lane] of ends.entries())
-      for (const end of lane) {
-        const { call, failure, result } = end;
-        if (failure) expectRightFailure(end);
-        const known = failure ? failures : results;
-        const name = failure ? call.text : JSON.stringify([call.text, result], toText);
-        const happened = known.get(name) ?? call.happened(result as never, failure !== null);
-        known.set(name, happened);
-        for (const [slot, effect] of happened) {
-          const effects = all.get(slot as never) ?? { lanes: ends.map(() => []), failed: [] };
-          all.set(slot as never, effects);
-          (failure ? effects.failed : (effects.lanes[index] as unknown[])).push(effect as never);
-        }
-      }
-    for (const [slot, { lanes, failed }] of all) {
-      const before = [...new Set(slot.states().map(textOf))].join(', or ');
-      if (!slot.happen(lanes, failed)) {
-        const { name, record } = slot as { readonly name?: string; readonly record?: ApiKey };
-        const subject = name ?? `${record?.id}`;
-        throw errorAbout(subject, `that is impossible: ${subject} was before: ${before}`);
-      }
-    }
-    for (const actor of new Set(ends.flat().map(({ actor, failure }) => failure && actor)))
-      if (actor && actor.failing > 0) actor.failing -= 1;
-    for (const end of ends.flat()) {
-      if (end.failure || !end.result) continue;
-      if (end.call.slot) checkId(end);
-      else if (/^(pets|archive.read)/.test(end.call.text))
-        for (const pet of [end.result as Pet | readonly Pet[]].flat())
-          noteId(slots.get(pet.name.replace(/: .*/, '')) as Slot, pet.id);
-    }
+    judge(ends);
     return ends.flat();
   }
 
@@ -283,30 +289,20 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
     /** Repeats each write that can be repeated, twice, each at the same time as others. */
     async repeatAll(actor: Actor): Promise<void> {
-      const all = [...repeatable].map(([, call]) => [{ actor, call: call() }]);
+      const all = [...repeatable.values()].map((call) => [{ actor, call }]);
       for (let count = 0; count < 2; count += 1)
         for (let done = 0; done < all.length; done += 100) await run(all.slice(done, done + 100));
       repeatable.clear();
     },
 
-    /** Measures how far the clock of the place is ahead, at most. */
-    async readClock(actor: Actor): Promise<void> {
-      const asked = Date.now();
-      await run([[{ actor, call: calls['pets.add'](4, 1) }]]);
-      const { archive } = await openedBy(actor);
-      const [stored] = (await archive?.read(idAt(0) - 1n, 1)) ?? [];
-      state.ahead = stored && stored.createdAt - asked;
-    },
-
-    /** How many undisturbed calls were slow, and failed. */
     slow: () => slow,
 
     ready: (): Call => ({ text: 'ready', run: async ({ ready }) => ready?.(), happened: () => [] }),
 
     /** Deletes the pet that was shown last. */
     async deletePet(): Promise<void> {
-      const id = idAt(0);
-      const slot = owners.get(id);
+      const id = ids.recent(0);
+      const slot = ids.ownerOf(id);
       if (slot === undefined || !isAt(slot, id)) return;
       log.push(`an operator deletes pet ${id}, ${slot.name}`);
       await adapter.operator?.deletePet?.(place, id);
@@ -317,9 +313,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     async setCounterBack(): Promise<void> {
       log.push('an operator sets the counter of ids back');
       await adapter.operator?.setCounterBack?.(place);
-      state.isCounterBack = true;
-      [state.floor, state.top] = [0n, 0n];
-      restored.clear();
+      ids.setCounterBack();
       for (const actor of actors) Object.assign(actor, { failing: FAILING, highest: 0n });
     },
 
@@ -330,11 +324,11 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
     async skipIds(actor: Actor, gap: bigint): Promise<void> {
       const archive = await archiveOf(actor);
-      const to = max(0n, max(state.top, state.floor) + gap);
+      const to = max(0n, max(ids.top, ids.floor) + gap);
       if (archive === undefined) return;
       log.push(`${actor.name}: archive.skipIds ${to}`);
       await archive.skipIds(to);
-      [state.floor, state.top] = [max(state.floor, to), max(state.top, to)];
+      ids.skip(to);
     },
 
     /**
@@ -349,44 +343,38 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     ): Promise<void> {
       const archive = await archiveOf(actor, staysOpen);
       if (archive === undefined) return;
-      const highest = [state.floor, ...owners.keys()].reduce(max, state.top);
-      const create = ([key, variant, isTaken]: Restored, index: number): StoredPet => {
+      const highest = ids.highest();
+      const all = pets.map(([key, variant, isTaken], index) => {
         const slot = slotAt(key, 'Max');
-        const request = requestOf(slot, variant);
-        const id = isTaken && index < owners.size ? idAt(index) : highest + gap * BigInt(index + 1);
-        return {
-          id,
-          ...request,
-          createdAt: CREATED_AT,
-          ...(slot.key && { idempotency: idempotencyWith(slot, request) }),
-        };
-      };
-      const eachOnce = () => new Map(pets.map(create).map((pet) => [pet.id, pet]));
-      const given = batches.get(batch) ?? inOrderOfIds([...eachOnce().values()]);
-      batches.set(batch, given);
+        const id = isTaken && ids.isKnown(index) ? ids.recent(index) : highest + gap * BigInt(index + 1);
+        return { id, slot, request: requestOf(slot, variant) };
+      });
+      const once = batches.get(batch) ?? inOrderOfIds([...new Map(all.map((pet) => [pet.id, pet])).values()]);
+      batches.set(batch, once);
+      const given = once.map(({ id, slot, request }): StoredPet => {
+        const idempotency = idempotencyWith(slot, request);
+        return { id, ...request, createdAt: CREATED_AT, ...(idempotency && { idempotency }) };
+      });
       let failure: Error | null = null;
       await around(async () => {
         failure = await failureOf(() => archive.restore(given));
       });
       log.push(`${actor.name}: archive.restore ${textOf(given)} → ${textOf(failure ?? undefined)}`);
       if (failure && !(state.isDisturbed && DomainError.is(failure))) throw failure;
-      const unknown = [...slots.values()].filter((slot) =>
-        slot.states().some(({ pet }) => pet && pet.id === undefined),
+      const holders = Map.groupBy(
+        [...slots.values()].flatMap((slot) => slot.states().flatMap(({ pet }) => (pet ? { id: pet.id, slot } : []))),
+        ({ id }) => id,
       );
-      for (const { createdAt: _, idempotency: __, ...pet } of given) {
-        const { id } = pet;
-        const { slot, request } = recognized(pet);
-        const others = [owners.get(id), restored.get(id), ...unknown].filter(
-          (other) => other && other !== slot,
-        ) as Slot[];
-        const isFree = others.some((other) => isAt(other, id))
-          ? false
-          : !others.some((other) => mayBeAt(other, id)) || undefined;
+      for (const { id, slot, request } of once) {
+        const others = [...(holders.get(id) ?? []), ...(holders.get(undefined) ?? [])].filter(
+          (other) => other.slot !== slot,
+        );
+        const isFree = others.some((other) => isAt(other.slot, id)) ? false : others.length === 0 || undefined;
         const wasStored = slot.states().some(({ pet }) => pet);
         const effect = restores(id, request, isFree);
-        restored.set(id, slot);
+        ids.restored.set(id, slot);
         slot.happen(failure ? [] : [[effect]], failure ? [effect] : []);
-        if (!failure && !wasStored && isAt(slot, id)) noteId(slot, id);
+        if (!failure && !wasStored && isAt(slot, id)) ids.note(slot, id);
       }
     },
   };
