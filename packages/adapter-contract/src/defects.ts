@@ -18,23 +18,19 @@ interface Defects {
   expectKept?(storage: Storage, given: readonly unknown[], result: unknown): Promise<void>;
 }
 
-/** Values that a pet can't have. A member that is missing here is a compile error. */
-const WRONG_VALUES: { readonly [Member in keyof NewPet]-?: readonly unknown[] } = {
-  name: [null, 'x'.repeat(LIMITS.name.maxLength + 1), '🐕'.repeat(10_000)],
-  categoryId: ['x', LIMITS.categoryId.max + 1n],
-  status: ['lost'],
-};
-const WRONG_MEMBERS = Object.entries(WRONG_VALUES).flatMap(([member, values]) =>
-  values.map((value) => ({ [member]: value })),
-);
+/** Values that a pet can't have. */
+const WRONG_MEMBERS = [
+  ...[null, 'x'.repeat(LIMITS.name.maxLength + 1), '🐕'.repeat(10_000)].map((name) => ({ name })),
+  ...['x', LIMITS.categoryId.max + 1n].map((categoryId) => ({ categoryId })),
+  { status: 'lost' },
+];
 
 /** Operators of a query language, a value without a text, and texts that some encodings lack. */
 const WRONG_TEXTS = [{}, { $gte: '' }, { $x: '' }, Object.create(null), '\0', '\ud800'];
 const WRONG_NUMBERS = [undefined, {}, 'x'];
 const WRONG_TIMES = [...WRONG_NUMBERS, Number.NaN, 0.5, LIMITS.time.max + 1];
 const KNOWN = apiKey();
-/** Changes of a key. */
-const CHANGES: Defects = {
+const CHANGES_OF_KEYS: Defects = {
   wrongTimes: WRONG_TIMES.map((at) => [KNOWN.id, at]),
   others: WRONG_TEXTS.map((id) => [id, CREATED_AT]),
 };
@@ -87,14 +83,10 @@ const DEFECTS = {
       ...WRONG_NUMBERS.map((limit) => [{ after: '', limit }]),
     ],
   },
-  'keys.revoke': CHANGES,
-  'keys.recordUse': CHANGES,
+  'keys.revoke': CHANGES_OF_KEYS,
+  'keys.recordUse': CHANGES_OF_KEYS,
   'archive.read': {
-    others: [
-      [undefined, 1],
-      [0n, 'x'],
-      [0n, -1],
-    ],
+    others: [[undefined, 1], ...['x', -1].map((limit) => [0n, limit])],
   },
   'archive.skipIds': { others: [[undefined], ['x'], [-1n]] },
   'archive.restore': {

@@ -168,29 +168,26 @@ export const idempotencyKeys: fc.Arbitrary<IdempotencyKey> = fc.record({
 });
 
 /** Where two values differ first, and how. */
-function differenceOf(found: unknown, expected: unknown, path = ''): string {
-  const areObjects = [found, expected].every((value) => typeof value === 'object' && value !== null);
-  for (const name of areObjects ? Object.keys({ ...(expected as object), ...(found as object) }) : []) {
-    const [one, other] = [found, expected].map((value) => Reflect.get(value as object, name));
-    if (!isDeepStrictEqual(one, other))
-      return differenceOf(one, other, `${path}${Array.isArray(expected) ? `[${name}]` : `.${name}`}`);
+function differenceOf(found: unknown, expected: unknown, path: string): string {
+  const both = [found, expected];
+  const areObjects = both.every((value) => typeof value === 'object' && value !== null);
+  for (const name of areObjects ? Object.keys(Object.assign({}, ...both)) : []) {
+    const [one, other] = both.map((value) => Reflect.get(value as object, name));
+    if (!isDeepStrictEqual(one, other)) return differenceOf(one, other, `${path}.${name}`);
   }
-  const areTexts = typeof found === 'string' && typeof expected === 'string';
+  // Characters that look alike differ in their codes.
+  const codeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const texts = both.map((value) => inspect(value, { breakLength: Infinity }).replace(/[^\n -~]/g, codeOf));
+  const [one, other] = texts as [string, string];
   let begin = 0;
-  while (areTexts && found.slice(begin, begin + 20) === expected.slice(begin, begin + 20)) begin += 20;
-  const [one, other] = [found, expected].map((value) => {
-    const part = areTexts ? (value as string).slice(begin, begin + 40) : value;
-    // Characters that look alike differ in their codes.
-    const codeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-    return inspect(part, { breakLength: Infinity, maxStringLength: 40 }).replace(/[^\n -~]/g, codeOf);
-  });
-  return `${path} is ${one} instead of ${other}${begin > 0 ? ` from code unit ${begin} on` : ''}`;
+  while (begin < one.length && one.slice(begin, begin + 20) === other.slice(begin, begin + 20)) begin += 20;
+  const part = (text: string) => (begin > 0 ? '…' : '') + text.slice(begin, begin + 60);
+  return `${path} is ${part(one)} instead of ${part(other)}`;
 }
 
 /** Expects that values are equal. The message says where they differ first: Vitest's own has 40 characters of each. */
 export function expectSame(found: unknown, expected: unknown, what = 'the result'): void {
-  if (isDeepStrictEqual(found, expected)) return;
-  expect(found, what + differenceOf(found, expected)).toStrictEqual(expected);
+  if (!isDeepStrictEqual(found, expected)) expect(found, differenceOf(found, expected, what)).toStrictEqual(expected);
 }
 
 let made = 0;

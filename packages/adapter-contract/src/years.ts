@@ -14,25 +14,20 @@ import {
 } from './samples.ts';
 import { portsAt, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
-const TEN_YEARS = 10 * 365 * 24 * 3_600_000;
-
 export function yearsContract<Place>(adapter: StorageUnderTest<Place>): void {
   testOf(adapter)(
     'keeps pets, idempotency keys and API keys for years, and assigns higher ids when opened again',
     async ({ place, storage, pets: earlier, keys: earlierKeys }) => {
       const idempotency = idempotencyOf(FULL_PET, 'k1');
       const [full, last] = [await added(earlier, FULL_PET, idempotency), await added(earlier)];
-      const records = [
-        apiKey({ createdAt: 1, lastUsedAt: 5 }),
-        apiKey({ createdAt: 2, expiresAt: 3 }),
-        apiKey({ createdAt: 2, revokedAt: 10 }),
-      ];
+      const records = [{ lastUsedAt: 5 }, { expiresAt: 3 }, { revokedAt: 10 }].map((times) => apiKey(times));
       for (const record of records) await earlierKeys.add(record);
       await storage.close();
 
+      // Ten years.
       await adapter.operator?.expire?.(place);
       onTestFinished(() => void vi.useRealTimers());
-      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + TEN_YEARS });
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10 * 365 * 24 * 3_600_000 });
       const { pets, keys } = await portsAt(adapter, place);
       expectSame(await pets.add(FULL_PET, idempotency), { pet: full, created: false });
       expectSame(await everyPage(pets), [full, last]);

@@ -31,7 +31,7 @@ export const AMOUNT_BUGS: Bugs = {
       };
     }),
     'A page has 100 pets at most': {
-      message: /\[100\] is undefined instead of/,
+      message: /\.100 is undefined instead of/,
       change: ofPets('list', (list) => (selection) => list({ ...selection, limit: Math.min(selection.limit, 100) })),
     },
   },

@@ -111,7 +111,7 @@ export const STORAGE_BUGS: Bugs = {
   },
   'keeps each use of an API key by one process, and each revocation by another': {
     'A use writes the whole record of the API key, under a lock of the process': {
-      message: /\[\d+\]\.revokedAt is null instead of 5/,
+      message: /\.\d+\.revokedAt is null instead of 5/,
       change: both(
         wholeUses,
         ofKeys('recordUse', (record) => (id, at) => locked(id, () => record(id, at))),
