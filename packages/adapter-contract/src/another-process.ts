@@ -25,10 +25,8 @@ export function anotherProcessContract<Place>(adapter: StorageUnderTest<Place>):
     pets,
     there,
   }) => {
-    let created = 0;
-    const first = new Set<boolean | undefined>();
-    // Until each of them has come first: one may be slower.
-    for (let round = 0; round < 20 && first.size < 2; round += 1) {
+    // In one round one of them may always come first.
+    for (let round = 0; round < 4; round += 1) {
       const pairs = await atOnce(50, (index) => {
         const idempotency = idempotencyOf(rex(), `k${round}-${index}`);
         return Promise.all([pets, there.pets].map((each) => each.add(rex(), idempotency)));
@@ -36,11 +34,9 @@ export function anotherProcessContract<Place>(adapter: StorageUnderTest<Place>):
       for (const [here, elsewhere] of pairs) {
         expectSame(here?.pet, elsewhere?.pet);
         expect([here?.created, elsewhere?.created].sort()).toEqual([false, true]);
-        first.add(here?.created);
       }
-      created += pairs.length;
     }
-    expect(await everyPage(pets)).toHaveLength(created);
+    expect(await everyPage(pets)).toHaveLength(200);
   });
 
   test('keeps each use of an API key by one process, and each revocation by another', async ({ keys, there }) => {
