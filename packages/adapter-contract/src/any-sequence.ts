@@ -6,6 +6,7 @@ import { ALL_PETS, type Ports } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { atOnce } from './calls.ts';
+import { together } from './model/interrupted.ts';
 import { plansOf, runPlan } from './model/steps.ts';
 import { added, apiKey, expectSame } from './samples.ts';
 import { portsAt, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
@@ -42,14 +43,15 @@ export async function failureOfSequences<Place>(adapter: StorageUnderTest<Place>
 
 /** Any sequence of calls, and more calls at once than a sequence has, which authors got wrong. */
 export function anySequenceContract<Place>(adapter: StorageUnderTest<Place>): void {
-  const test = testOf(adapter).extend<{ both: readonly Ports[] }>({
-    /** Opened and used for the first time at once. */
-    async both({ place }, use) {
-      const both = await Promise.all([0, 1].map((number) => portsAt(adapter, place, number)));
-      await Promise.all(both.map(({ pets }) => pets.find(1n)));
-      await use(both);
-    },
-  });
+  const test = testOf(adapter);
+
+  /** Storages of a place that are opened, and used for the first time, at once. */
+  const openedAtOnce = (place: Place, count: number) =>
+    atOnce(count, async (number) => {
+      const ports = await portsAt(adapter, place, number % 3);
+      await ports.pets.find(1n);
+      return ports;
+    });
 
   test('is right in any sequence of calls', async () => {
     const failure = await failureOfSequences(adapter);
@@ -81,17 +83,10 @@ export function anySequenceContract<Place>(adapter: StorageUnderTest<Place>): vo
     await Promise.all(inFlight);
   });
 
-  test('shows an API key that another storage has added or revoked at once, beside creations', async ({ both }) => {
-    const [one, other] = both as [Ports, Ports];
+  test('shows an API key that another storage has added or revoked at once, beside creations', async ({ place }) => {
+    const [one, other] = (await openedAtOnce(place, 2)) as [Ports, Ports];
     let isOver = false;
-    const createMany = async (index: number) => {
-      for (; !isOver; await nextTurn()) await added((both[index % 2] as Ports).pets);
-    };
-    // A replica lags if it has much to do.
-    const creations = atOnce(30, createMany);
-    // If one fails before the rounds end, the failure is that of the test, below.
-    creations.catch(() => {});
-    try {
+    async function change(): Promise<void> {
       for (let round = 0; round < 30; round += 1) {
         const record = apiKey();
         const find = () => other.keys.find(record.digest);
@@ -101,18 +96,20 @@ export function anySequenceContract<Place>(adapter: StorageUnderTest<Place>): vo
         await one.keys.revoke(record.id, 5);
         expectSame(await find(), { ...record, revokedAt: 5 });
       }
-    } finally {
-      isOver = true;
-      await creations;
     }
+    const changes = change().finally(() => {
+      isOver = true;
+    });
+    // A replica lags if it has much to do.
+    const creations = atOnce(30, async (index) => {
+      for (; !isOver; await nextTurn()) await added((index % 2 ? one : other).pets);
+    });
+    await together([changes, creations]);
   });
 
-  test('keeps a revocation by one of eight storages that all record uses, and the last use', async ({
-    place,
-    both,
-  }) => {
-    const [one, other] = both as [Ports, Ports];
-    const all = [...both, ...(await atOnce(6, () => portsAt(adapter, place)))];
+  test('keeps a revocation by one of eight storages that all record uses, and the last use', async ({ place }) => {
+    const all = await openedAtOnce(place, 8);
+    const [one, other] = all as [Ports, Ports];
     for (let round = 0; round < 10; round += 1) {
       const record = apiKey();
       await one.keys.add(record);

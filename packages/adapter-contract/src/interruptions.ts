@@ -196,7 +196,7 @@ async function amidWrites<Place>(
       return failure === null;
     };
     await sequence.disturbed(async () => {
-      const writes = sequence.run(lanes, undefined, onEnd);
+      const writes = sequence.run(lanes, onEnd);
       await Promise.race([writes, enough]);
       await begin();
       if (timing % 2 === 1) await end();

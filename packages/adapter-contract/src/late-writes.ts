@@ -37,7 +37,7 @@ async function betweenResponses({ sequence, one, other, proxy }: ProxiedScene, d
       proxy.delayResponses(0);
     };
     const lanes = writes.map((call) => [call]);
-    await sequence.run(lanes, undefined, undefined, hold);
+    await sequence.run(lanes, undefined, hold);
     await other.open(true);
     // The last responses, for which no call waits any more, may come so late.
     await sleep(SETTLED + delay);
@@ -99,8 +99,8 @@ export async function expectNoLateWrites<Place>(
         ...one.writes(index).slice(0, 3),
         one.call(index % 2 ? 'keys.revoke' : 'keys.recordUse', 1_000 + index),
       ]);
-      const lanes = writes.map(({ actor, call }, number) => [{ actor, call: { ...call, delay: 50 * number } }]);
-      await sequence.run(lanes, undefined, (failure) => {
+      const lanes = writes.map(({ actor, call }, number) => [{ actor, call: { ...call, after: sleep(50 * number) } }]);
+      await sequence.run(lanes, (failure) => {
         failed += failure ? 1 : 0;
         return true;
       });

@@ -46,8 +46,8 @@ export interface Call {
   happened(result: never, hasFailed: boolean): readonly Happening[];
   /** Of what it creates. */
   readonly slot?: Slot;
-  /** How much later than others at the same time it begins, in milliseconds. */
-  readonly delay?: number;
+  /** It begins later than others at the same time: then. */
+  readonly after?: Promise<unknown> | undefined;
 }
 
 /** A method of the ports that any storage may call at any time. The other two have the place alone. */
@@ -145,9 +145,9 @@ export function callsAtNewPlace() {
   }
 
   function listFrom(after: bigint, limit: number, filters = ALL_PETS): Call {
-    const given = Object.entries(filters).map(([name, value]) => `, ${name} ${value}`);
+    const given = Object.entries({ after, limit, ...filters }).filter(([, value]) => value !== undefined);
     return {
-      text: `pets.list after ${after}, limit ${limit}${given.join('')}`,
+      text: `pets.list ${given.map(([name, value]) => `${name} ${value}`).join(', ')}`,
       run: ({ pets }) => pets.list({ ...filters, after, limit }),
       happened: (found: readonly Pet[], hasFailed) => (hasFailed ? [] : readPage(found, after, limit, filters)),
     };

@@ -116,7 +116,7 @@ export const atProxies =
     atNewPlace(adapter, name, (scene) => check({ ...scene, proxy: proxyOf.call(adapter, scene.place) }));
 
 /** Runs checks at the same time, because they wait most of the time. All have ended before a failure is thrown. */
-export async function together(checks: readonly Promise<void>[]): Promise<void> {
+export async function together(checks: readonly Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(checks);
   await Promise.all(checks);
 }

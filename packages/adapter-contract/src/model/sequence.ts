@@ -1,6 +1,5 @@
 // A sequence of calls at one place: its storages, what operators do, and whether the model allows each result.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiKey, DomainError, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import type { Creation, Storage, StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
@@ -93,7 +92,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   /** Runs a call, and says what happened once all others of the step have ended. */
   async function runCall(actor: Actor, call: Call) {
     const opened = actor.opened as Opened;
-    if (call.delay) await sleep(call.delay);
+    await call.after;
     const before = {
       highest: actor.highest,
       floor: ids.floor,
@@ -187,13 +186,11 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   /**
    * Runs the calls of each lane one after the other, and those of different lanes at once.
    *
-   * @param gate Other lanes than the first wait for it. It is given the end of the first.
-   * @param onAllEnded Awaited before the results are judged, which takes time.
    * @param onEnd Called after each call. A lane ends once it returns false.
+   * @param onAllEnded Awaited before the results are judged, which takes time.
    */
   async function run(
     lanes: Lanes,
-    gate?: (ended: Promise<unknown>) => Promise<unknown>,
     onEnd: (failure: Error | null) => boolean = () => true,
     onAllEnded: () => Promise<unknown> = async () => {},
   ): Promise<readonly End[]> {
@@ -207,10 +204,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       }
       return ends;
     }
-    const [first = [], ...others] = lanes;
-    const firstEnds = runLane(first);
-    await gate?.(firstEnds);
-    const ends = await Promise.all([firstEnds, ...others.map(runLane)]);
+    const ends = await Promise.all(lanes.map(runLane));
     await onAllEnded();
     noteRun(ends);
     judge(ends);
@@ -271,14 +265,14 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
     /** Reads everything, page by page. Returns whether it could. */
     async readAll(actor: Actor): Promise<boolean> {
-      const pages: readonly [(last: never) => Call, unknown, number][] = [
-        [(after: bigint) => listFrom(after, LIMITS.page.maxRead), 0n, LIMITS.page.maxRead],
-        [(after: bigint) => readFrom(after, MOVED), 0n, MOVED],
-        [(after: string) => keysFrom(after, LIMITS.page.maxRead), '', LIMITS.page.maxRead],
+      const pages: readonly [(after: never, limit: number) => Call, unknown, number][] = [
+        [listFrom, 0n, LIMITS.page.maxRead],
+        [readFrom, 0n, MOVED],
+        [keysFrom, '', LIMITS.page.maxRead],
       ];
-      for (const [pageAfter, first, limit] of pages)
+      for (const [callFrom, first, limit] of pages)
         for (let after = first, isWhole = false; !isWhole; ) {
-          const [end] = await run([[{ actor, call: pageAfter(after as never) }]]);
+          const [end] = await run([[{ actor, call: callFrom(after as never, limit) }]]);
           if (end?.failure) return false;
           const page = (end?.result ?? []) as readonly { readonly id: unknown }[];
           isWhole = page.length < limit;

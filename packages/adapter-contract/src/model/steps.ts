@@ -1,5 +1,6 @@
 // The steps of a sequence: calls of the ports, by storages, and what operators and networks do meanwhile.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { TYPE_ERRORS } from '../calls.ts';
@@ -146,16 +147,17 @@ export function plansOf<Place>(adapter: StorageUnderTest<Place>) {
     await ended;
   }
 
-  /** Runs the first lane, and the others after so many chunks of it, while its response is on its way. */
-  async function runInFlight(sequence: Sequence, planned: Lanes, chunks: number): Promise<void> {
+  /** Runs the first lane, and the other after so many chunks of it, while its response is on its way. */
+  async function runInFlight(sequence: Sequence, lanes: Lanes, chunks: number): Promise<void> {
+    const [first = [], other = []] = lanesOf(sequence, lanes);
+    await sequence.open([first, other]);
     const proxy = proxyOf?.(sequence.place as Place);
-    const lanes = lanesOf(sequence, planned);
-    await sequence.open(lanes);
     proxy?.delayResponses(DELAY);
     const over = new AbortController();
     const sent = proxy?.afterChunks(chunks, over.signal).catch(() => {});
     // A read may take fewer.
-    await sequence.run(lanes, (ended) => Promise.race([sent, ended]).then(() => proxy?.delayResponses(0)));
+    const after = Promise.race([sent, sleep(DELAY)]).then(() => proxy?.delayResponses(0));
+    await sequence.run([first, other.map(({ actor, call }) => ({ actor, call: { ...call, after } }))]);
     over.abort();
   }
 
