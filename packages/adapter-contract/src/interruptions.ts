@@ -138,6 +138,8 @@ async function beforeAllCalls<Place>(
       for (const client of [one, opening]) await expectWorks(client);
     }
     await expectWorks(other);
+    const silentConnections = () => proxy?.silentConnections() ?? 0;
+    await expect.poll(silentConnections, { timeout: RECOVERY_LIMIT, message: 'replaced, but not closed' }).toBe(0);
   });
 }
 

@@ -107,7 +107,11 @@ export async function expectNoLateWrites<Place>(
       expect(failed, 'writes that failed while they had to wait').toBeGreaterThan(lanes.length / 4);
       await sleep(3 * IN_FLIGHT);
       if (!executes) sequence.settle(false);
+      // These are in flight at the end.
+      const last = sequence.run(indexes.map((index) => [one.call('pets.add', 2_000 + index)]));
+      await sleep(IN_FLIGHT);
       await end();
+      await last;
       // Creations that wait in a queue are stored before this one.
       const create = async () => (await sequence.run([[one.call('pets.add', 4)]]))[0]?.failure;
       await expect

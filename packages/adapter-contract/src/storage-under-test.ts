@@ -111,7 +111,8 @@ export interface Interruption<Place> {
   readonly leaves: 'nothing' | 'reads' | 'a part' | { readonly allWithin: number } | 'open storages';
 
   /**
-   * Whether calls may be executed although they fail, as when responses are lost.
+   * Whether calls may be executed although they fail, as when responses are lost. Late writes are then found at a place that has
+   * {@link StorageUnderTest.proxyOf}.
    *
    * @default false
    */

@@ -8,6 +8,8 @@ export interface TcpProxy {
   readonly addresses: readonly [string, ...string[]];
   /** How many clients are connected. */
   connections(): number;
+  /** How many of them have a connection on which nothing passes since {@link TcpProxy.passNew}. */
+  silentConnections(): number;
   /**
    * Resolves once so many more chunks of bytes have passed, in either direction: 0 at once. Returns a function that resets the
    * connection on which the last one passed, and leaves the others open.
@@ -49,7 +51,8 @@ const addressOf = (server: Server) => `127.0.0.1:${(server.address() as AddressI
 /** Starts a proxy on this machine. */
 export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  const clients = new Set<Socket>();
+  /** The generation of each client. */
+  const clients = new Map<Socket, number>();
   const chunks = new EventEmitter();
   /** Clients whose requests wait, and what these do. */
   const holding = new Set<Socket>();
@@ -87,7 +90,7 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
 
   async function connected(client: Socket, target: Target): Promise<void> {
     const own = generation;
-    clients.add(client);
+    clients.set(client, own);
     track(client).on('close', () => clients.delete(client));
     if (mode === 'cut') client.resetAndDestroy();
     // Otherwise it would not notice that the client has closed the connection.
@@ -117,6 +120,7 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
   return {
     addresses: servers.map(addressOf) as [string, ...string[]],
     connections: () => clients.size,
+    silentConnections: () => [...clients.values()].filter((own) => own < generation).length,
     async afterChunks(count, signal) {
       let left = count;
       if (left > 0) for await (const [reset] of on(chunks, 'passed', { signal })) if (--left === 0) return reset;
@@ -129,7 +133,7 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
       mode = 'delay responses';
     },
     holdRequests() {
-      for (const client of clients) holding.add(client);
+      for (const client of clients.keys()) holding.add(client);
     },
     resetWaiting() {
       for (const client of holding) client.resetAndDestroy();
