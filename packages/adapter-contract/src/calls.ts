@@ -62,12 +62,12 @@ export function excuseSlow(): (begin: number) => boolean {
   };
 }
 
-/** The result of a call, which is repeated while it is unavailable and excused. */
+/** The result of a call in time. While it is unavailable and excused, it is repeated. */
 export async function patiently<Result>(call: () => Promise<Result>, isExcused = excuseSlow()): Promise<Result> {
   for (let left = TRIES; ; left -= 1) {
     const begin = performance.now();
     try {
-      return await call();
+      return await inTime(call);
     } catch (failure) {
       if (!DomainError.is(failure) || !isExcused(begin) || left === 0) throw failure;
     }

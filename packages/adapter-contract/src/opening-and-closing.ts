@@ -10,8 +10,9 @@ import { type StorageUnderTest, testOf } from './storage-under-test.ts';
 export function openingContract<Place>(adapter: StorageUnderTest<Place>): void {
   const test = testOf(adapter);
 
-  test('closes before it was used', async () => {
-    await (await adapter.open(await adapter.freshPlace(), 0)).close();
+  test('closes before it was used, twice at once', async () => {
+    const storage = await adapter.open(await adapter.freshPlace(), 0);
+    await Promise.all([storage.close(), storage.close()]);
   });
 
   test.for(['close', Symbol.asyncDispose] as const)(

@@ -44,6 +44,7 @@ export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void 
       const created = await added(there.pets, max, idempotencyOf(max, 'k1'));
       await there.keys.add(record);
       expectSame([await everyPage(there.pets), await everyKey(there.keys)], [[created], [record]]);
+      expectSame(await there.keys.find(record.digest), record);
       expect((await other.archive?.lastId()) ?? created.id, 'the last id').toBeGreaterThanOrEqual(created.id);
       expectSame(await everyPage(pets), [pet]);
     });

@@ -1,5 +1,6 @@
 // Years: what expires by itself does not.
 
+import type { ApiKey } from '@animal-store/domain';
 import { expect, onTestFinished, vi } from 'vitest';
 import {
   added,
@@ -21,7 +22,9 @@ export function yearsContract<Place>(adapter: StorageUnderTest<Place>): void {
       const idempotency = idempotencyOf(FULL_PET, 'k1');
       const [full, last] = [await added(earlier, FULL_PET, idempotency), await added(earlier)];
       const records = [{ lastUsedAt: 5 }, { expiresAt: 3 }, { revokedAt: 10 }].map((times) => apiKey(times));
-      for (const record of records) await earlierKeys.add(record);
+      for (const record of records) await earlierKeys.add({ ...record, lastUsedAt: null, revokedAt: null });
+      await earlierKeys.recordUse((records[0] as ApiKey).id, 5);
+      await earlierKeys.revoke((records[2] as ApiKey).id, 10);
       await storage.close();
 
       // Ten years.
