@@ -221,8 +221,12 @@ export function archiveValuesContract<Place>(adapter: StorageUnderTest<Place>): 
       expect(await archive.lastId()).toBeGreaterThanOrEqual(to);
     }
     await archive.skipIds(1n);
-    for (const each of [pets, (await portsAt(adapter, place)).pets])
-      expect((await added(each)).id).toBeGreaterThan(skipped);
+    for (const each of [pets, (await portsAt(adapter, place)).pets]) {
+      const { id } = await added(each);
+      expect(id).toBeGreaterThan(skipped);
+      // Also if another storage has assigned it.
+      expect(await archive.lastId()).toBeGreaterThanOrEqual(id);
+    }
   });
 
   test('leaves out pets whose id or idempotency key is stored', async ({ pets, archive }) => {
