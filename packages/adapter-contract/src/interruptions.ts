@@ -212,7 +212,7 @@ async function amidWrites<Place>(
 /** Amid a restore. */
 async function amidRestore({ sequence, one, proxy }: ProxiedScene): Promise<void> {
   if ((await one.open()).archive === undefined) return;
-  for (const [round, chunks] of [1, 8, 64].entries()) {
+  for (const [round, chunks] of [1, 2, 4, 8, 64].entries()) {
     // One has the id of a pet that is there.
     const pets = Array.from(
       { length: MOVED },

@@ -65,6 +65,7 @@ async function connectTo({ port, hostname, pathname: path }: URL, closesFailed: 
 /** What a bug changes without a function of its own. */
 export interface Options {
   readonly replacesSilentConnections?: boolean;
+  readonly closesReplacedConnections?: boolean;
   readonly closesFailedConnections?: boolean;
   readonly sharesSessions?: boolean;
   readonly cachesFailures?: boolean;
@@ -78,7 +79,8 @@ const failed = new Set<string>();
 
 /** Opens a storage at the place of a URL. */
 export function openStorage(text: string, options: Options = {}): CopiedStorage {
-  const { replacesSilentConnections = true, closesFailedConnections = true } = options;
+  const { replacesSilentConnections = true, closesReplacedConnections = true } = options;
+  const { closesFailedConnections = true } = options;
   const { sharesSessions = false, cachesFailures = false } = options;
   if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
   const url = new URL(text);
@@ -90,7 +92,7 @@ export function openStorage(text: string, options: Options = {}): CopiedStorage 
   const isTimeout = (failure: unknown) => (failure as Error).name === 'TimeoutError';
   const { call, close } = createResource<Connection>({
     open: () => connectTo(url, closesFailedConnections),
-    close: (connection) => connection.close(),
+    close: (connection) => closesReplacedConnections && connection.close(),
     isLost: (failure) => (isTimeout(failure) ? replacesSilentConnections : (failure as Error).message === CLOSED),
     // What the engine rejects is a defect of the call.
     toPortError: (failure) =>

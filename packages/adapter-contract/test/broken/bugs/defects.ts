@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@animal-store/domain';
 import { type Bugs, both, type Change, ofKeys, ofPets, outage, unavailable } from './bug.ts';
 
@@ -42,6 +42,14 @@ const rejections = Object.entries(REJECTED).map(([name, isWrong]): [string, Bugs
 export const DEFECT_BUGS: Bugs = {
   ...Object.fromEntries(rejections),
   'throws no outage for wrong arguments of pets.find': {
+    'A wrong id delays the searches beside it by 4 seconds': ofPets('find', (find) => {
+      let until = 0;
+      return async (id) => {
+        if (typeof id !== 'bigint') until = performance.now() + 4_000;
+        else await sleep(Math.max(0, until - performance.now()));
+        return find(id);
+      };
+    }),
     'A wrong id fails the searches beside it': ofPets('find', (find) => {
       let isWrong = false;
       return async (id) => {

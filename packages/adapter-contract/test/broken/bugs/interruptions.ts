@@ -3,6 +3,7 @@ import { BUDGET, createBatches, withTimeout } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
 import { type PetRepository, StorageMisconfigured } from '@animal-store/domain/ports';
 import { type CopiedStorage, openStorage } from '../adapter.ts';
+import { placeAt } from '../engine.ts';
 import {
   type Bug,
   type Bugs,
@@ -102,6 +103,22 @@ export const INTERRUPTION_BUGS: Bugs = {
           }),
       }),
     },
+    'A connection that is replaced stays open': {
+      outage: 'silent',
+      closesReplacedConnections: false,
+      message: /replaced/,
+    },
+    'No search is made once one of them has timed out': ofPets('find', (find) => {
+      let hasTimedOut = false;
+      return async (id) => {
+        if (hasTimedOut) throw unavailable();
+        const begun = performance.now();
+        return find(id).catch((failure) => {
+          hasTimedOut ||= performance.now() - begun > BUDGET.call / 2;
+          throw failure;
+        });
+      };
+    }),
     'A connection that stays silent is never replaced': { outage: 'silent', replacesSilentConnections: false },
     'A call that had no response is repeated, for 4.4 seconds in all': {
       outage: 'slow',
@@ -125,6 +142,16 @@ export const INTERRUPTION_BUGS: Bugs = {
     }),
   },
   'writes nothing after a call has failed': {
+    'A creation that waits for the end of a lock is acknowledged, and not stored': ofPets('add', (add, _, url) => {
+      return async (...given) => {
+        const begun = performance.now();
+        const creation = await add(...given);
+        const { lock, pets } = placeAt(url);
+        const index = pets.findIndex(({ id }) => id === creation?.pet.id);
+        if (lock && performance.now() - begun > 50) pets.splice(index, 1);
+        return creation;
+      };
+    }),
     'Creations wait in a queue, also when their calls have failed': ofPets('add', (add) => {
       let queue: Promise<unknown> = Promise.resolve();
       return (...given) => {

@@ -7,6 +7,10 @@ const timersOfModule: NodeJS.Timeout[] = [];
 /** The last ids by the names of places. */
 const reserved = new Map<string, bigint>();
 
+/** When API keys were revoked, and until when their records stay, by their ids. */
+const revokedAt = new Map<string, number>();
+const expiresAt = new Map<string, number>();
+
 /** Writes the whole record that it has read. */
 const wholeUses = ofKeys('recordUse', (record, storage) => async (id, at) => {
   const read = await recordOf(storage, id);
@@ -22,6 +26,18 @@ export const STORAGE_BUGS: Bugs = {
     'A connection stays open that has found a wrong format': {
       message: /open after close/,
       closesFailedConnections: false,
+    },
+  },
+  'closes before it was used, twice at once': {
+    'A pool can be closed once': ({ close }) => {
+      let isClosed = false;
+      return {
+        async close() {
+          if (isClosed) throw new Error('end was called on the pool more than once');
+          isClosed = true;
+          await close();
+        },
+      };
     },
   },
   'lets the process end once it is closed, and leaves no timer behind': {
@@ -45,7 +61,29 @@ export const STORAGE_BUGS: Bugs = {
     'A storage works by the session of another at the same server': { sharesSessions: true },
     'A wrong password is cached for its server': { cachesFailures: true },
   },
+  'keeps pets, idempotency keys and API keys for years, and assigns higher ids when opened again': {
+    'The record of a revoked API key has a time to live': both(
+      ofKeys('revoke', (revoke) => (id, at) => {
+        expiresAt.set(id, Date.now() + 1_000_000_000);
+        return revoke(id, at);
+      }),
+      ofKeys('find', (find) => async (digest) => {
+        const key = await find(digest);
+        return key && Date.now() < (expiresAt.get(key.id) ?? Infinity) ? key : null;
+      }),
+    ),
+  },
   'shares nothing with a storage at another place of the same name': {
+    'Revocations are kept by the process': both(
+      ofKeys('revoke', (revoke) => (id, at) => {
+        revokedAt.set(id, at);
+        return revoke(id, at);
+      }),
+      ofKeys('find', (find) => async (digest) => {
+        const key = await find(digest);
+        return key && { ...key, revokedAt: revokedAt.get(key.id) ?? key.revokedAt };
+      }),
+    ),
     'Ids are reserved by the name of a place': {
       message: /the last id/,
       change: ofPets('add', (add, { archive, place }, url) => async (...given) => {
