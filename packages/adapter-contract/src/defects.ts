@@ -4,7 +4,8 @@ import { inspect } from 'node:util';
 import { type ApiKey, DomainError, LIMITS, type NewPet } from '@animal-store/domain';
 import { ALL_PETS, type Creation, type Storage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { atOnce, callBy, failureOf, isOfArchive, type Method, patiently } from './calls.ts';
+import { atOnce, failureOf, patiently } from './calls.ts';
+import { callBy, isOfArchive, type Method } from './methods.ts';
 import { added, apiKey, CREATED_AT, expectSame, idempotencyOf, MOVED, petAt, rex } from './samples.ts';
 import { archiveTestOf, portsAt, type StorageTest, type StorageUnderTest, testOf } from './storage-under-test.ts';
 

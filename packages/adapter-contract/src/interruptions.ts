@@ -4,9 +4,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
-import { failureOf, isWrite } from './calls.ts';
+import { failureOf } from './calls.ts';
 import { lateWritesContract } from './late-writes.ts';
 import { CALLERS, CLOSE_LIMIT, RECOVERY_LIMIT } from './limits.ts';
+import { isWrite } from './methods.ts';
 import { OWN } from './model/calls.ts';
 import {
   atNewPlace,
@@ -175,8 +176,8 @@ async function atEachChunk(
 /**
  * Amid the writes of 20 callers.
  *
- * @param timing From 0. It begins after as many acknowledged writes as its square: at 0, after the first. An odd one ends at once,
- * an even one when all callers have failed.
+ * @param timing From 0. It begins after as many acknowledged writes as its square: at 0, after the first. An odd one ends at
+ * once, an even one when all callers have failed.
  */
 async function amidWrites<Place>(
   adapter: StorageUnderTest<Place>,

@@ -1,7 +1,8 @@
 // Opening and closing: opening needs nothing, and closing leaves nothing: no connection, no timer, no call.
 
 import { expect, vi } from 'vitest';
-import { expectNoSecret, expectUnavailable, failureOf, failuresOf, patiently } from './calls.ts';
+import { failureOf, patiently } from './calls.ts';
+import { expectNoSecret, expectUnavailable, failuresOf } from './failures.ts';
 import { CLOSE_LIMIT } from './limits.ts';
 import { runInAnotherProcess } from './other-process.ts';
 import { added } from './samples.ts';

@@ -64,8 +64,8 @@ export async function openInAnotherProcess(opening: ExportedFunction): Promise<O
 }
 
 /**
- * Runs a task in another process, and returns its last message. Throws if the process ends with another code than 0, or, after its
- * first message, takes longer than a call and `close`.
+ * Runs a task in another process, and returns its last message. Throws if the process ends with another code than 0, or, after
+ * its first message, takes longer than a call and `close`.
  */
 export async function runInAnotherProcess(opening: ExportedFunction, task: 'create' | 'leave'): Promise<unknown> {
   const { child, ended, messages } = await start(opening, task);

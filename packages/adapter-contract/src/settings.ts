@@ -2,7 +2,8 @@
 
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { expectNoSecret, expectUnavailable, failuresOf, patient, recovered } from './calls.ts';
+import { patient } from './calls.ts';
+import { expectNoSecret, expectUnavailable, failuresOf, recovered } from './failures.ts';
 import { CLOSE_LIMIT } from './limits.ts';
 import { added, apiKey, everyKey, everyPage, expectSame, idempotencyOf, rex } from './samples.ts';
 import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';

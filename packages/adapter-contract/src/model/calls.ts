@@ -10,7 +10,8 @@ import {
   type StoredPet,
 } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { type Method as AnyMethod, callBy, failureOf } from '../calls.ts';
+import { failureOf } from '../calls.ts';
+import { type Method as AnyMethod, callBy } from '../methods.ts';
 import { apiKey, expectSame, FULL_PET, FULL_SELECTION, inOrderOfIds, rex, selected } from '../samples.ts';
 import { idsAtNewPlace } from './ids.ts';
 import { textOf, wrong } from './log.ts';

@@ -2,7 +2,7 @@
 
 import { LIMITS } from '@animal-store/domain';
 import { onTestFinished } from 'vitest';
-import { isWrite } from '../calls.ts';
+import { isWrite } from '../methods.ts';
 import type { Interruption, StorageUnderTest } from '../storage-under-test.ts';
 import type { TcpProxy } from '../tcp-proxy.ts';
 import { type Call, type Method, OWN } from './calls.ts';
@@ -68,7 +68,7 @@ function clientAt(sequence: Sequence, number: number) {
       call('keys.revoke', index),
     ],
 
-    /** Expects that what was acknowledged is there, that each write can be repeated, and that each call works at the first try. */
+    /** Expects that what was acknowledged is there, that writes can be repeated, and that each call works at the first try. */
     async expectKept(): Promise<void> {
       await readAll();
       await sequence.run(every(KNOWN));

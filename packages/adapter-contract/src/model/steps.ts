@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@animal-store/domain';
 import * as fc from 'fast-check';
-import { TYPE_ERRORS } from '../calls.ts';
 import { CALLERS } from '../limits.ts';
+import { TYPE_ERRORS } from '../methods.ts';
 import type { StorageUnderTest } from '../storage-under-test.ts';
 import type { TcpProxy } from '../tcp-proxy.ts';
 import { type Method, OWN } from './calls.ts';
