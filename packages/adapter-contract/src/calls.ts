@@ -31,11 +31,11 @@ export async function failureOf(call: () => unknown, limit = CALL_LIMIT): Promis
 }
 
 /** The result of a call, or an error if it takes longer than a call may. */
-export async function inTime<Result>(call: () => Promise<Result>): Promise<Result> {
+export async function inTime<Result>(call: () => Promise<Result>, limit = CALL_LIMIT): Promise<Result> {
   let result: Result | undefined;
   const failure = await failureOf(async () => {
     result = await call();
-  });
+  }, limit);
   if (failure !== null) throw failure;
   return result as Result;
 }
@@ -60,7 +60,8 @@ export async function patiently<Result>(call: () => Promise<Result>, isExcused =
   for (let left = TRIES; ; left -= 1) {
     const begin = performance.now();
     try {
-      return await inTime(call);
+      // Another process may stand still for longer than this one.
+      return await inTime(call, 2 * CALL_LIMIT);
     } catch (failure) {
       if (!DomainError.is(failure) || !isExcused(begin) || left === 0) throw failure;
     }

@@ -4,6 +4,7 @@ import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '@animal-store/domain';
 import type { Storage } from '@animal-store/domain/ports';
+import { patiently } from './calls.ts';
 import { CLOSE_LIMIT } from './limits.ts';
 import type { ExportedFunction } from './storage-under-test.ts';
 
@@ -89,8 +90,7 @@ const TASKS = {
     await context.run(true, async () => {
       for (let count = 0; count < 10; count += 1) {
         const storage = await open();
-        // On a busy machine it may be unavailable.
-        await storage.pets.add(PET).catch(() => {});
+        await patiently(() => storage.pets.add(PET));
         await storage.close();
       }
     });

@@ -1,6 +1,5 @@
 // Years: what expires by itself does not.
 
-import type { ApiKey } from '@animal-store/domain';
 import { expect, onTestFinished, vi } from 'vitest';
 import {
   added,
@@ -21,10 +20,11 @@ export function yearsContract<Place>(adapter: StorageUnderTest<Place>): void {
     async ({ place, storage, pets: earlier, keys: earlierKeys }) => {
       const idempotency = idempotencyOf(FULL_PET, 'k1');
       const [full, last] = [await added(earlier, FULL_PET, idempotency), await added(earlier)];
-      const records = [{ lastUsedAt: 5 }, { expiresAt: 3 }, { revokedAt: 10 }].map((times) => apiKey(times));
+      const [used, revoked] = [apiKey({ lastUsedAt: 5 }), apiKey({ revokedAt: 10 })];
+      const records = [used, revoked, apiKey({ expiresAt: 3 })];
       for (const record of records) await earlierKeys.add({ ...record, lastUsedAt: null, revokedAt: null });
-      await earlierKeys.recordUse((records[0] as ApiKey).id, 5);
-      await earlierKeys.revoke((records[2] as ApiKey).id, 10);
+      await earlierKeys.recordUse(used.id, 5);
+      await earlierKeys.revoke(revoked.id, 10);
       await storage.close();
 
       // Ten years.

@@ -42,10 +42,10 @@ const rejections = Object.entries(REJECTED).map(([name, isWrong]): [string, Bugs
 export const DEFECT_BUGS: Bugs = {
   ...Object.fromEntries(rejections),
   'throws no outage for wrong arguments of pets.find': {
-    'A wrong id delays the searches beside it by 4 seconds': ofPets('find', (find) => {
+    'A wrong id delays the searches beside it by 6 seconds': ofPets('find', (find) => {
       let until = 0;
       return async (id) => {
-        if (typeof id !== 'bigint') until = performance.now() + 4_000;
+        if (typeof id !== 'bigint') until = performance.now() + 6_000;
         else await sleep(Math.max(0, until - performance.now()));
         return find(id);
       };

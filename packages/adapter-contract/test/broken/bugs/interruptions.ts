@@ -119,6 +119,20 @@ export const INTERRUPTION_BUGS: Bugs = {
         });
       };
     }),
+    'Each search waits for no response once one of them has timed out': (storage) => {
+      let hasTimedOut = false;
+      const waiting =
+        <Given, R>(find: (given: Given) => Promise<R>) =>
+        async (given: Given) => {
+          const begun = performance.now();
+          if (hasTimedOut) await sleep(BUDGET.call);
+          return (hasTimedOut ? Promise.reject(unavailable()) : find(given)).catch((failure) => {
+            hasTimedOut ||= performance.now() - begun > BUDGET.call / 2;
+            throw failure;
+          });
+        };
+      return both(ofPets('find', waiting), ofKeys('find', waiting))(storage, '');
+    },
     'A connection that stays silent is never replaced': { outage: 'silent', replacesSilentConnections: false },
     'A call that had no response is repeated, for 4.4 seconds in all': {
       outage: 'slow',
