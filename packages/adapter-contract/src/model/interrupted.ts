@@ -71,7 +71,7 @@ function clientAt(sequence: Sequence, number: number) {
     /** Expects that what was acknowledged is there, that writes can be repeated, and that each call works at the first try. */
     async expectKept(): Promise<void> {
       await readAll();
-      await sequence.run(every(KNOWN));
+      await sequence.run([every(KNOWN).flat()]);
       await sequence.repeatAll(actor);
       await readAll();
     },
