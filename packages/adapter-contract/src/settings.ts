@@ -27,8 +27,13 @@ export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void 
   }
 
   const { twin } = adapter;
-  if (twin !== undefined) {
-    test('shares nothing with a storage at another place of the same name', async ({ place, pets, keys }) => {
+  const others = {
+    'another place': () => adapter.freshPlace(),
+    ...(twin && { 'another place of the same name': (place: Place) => twin.call(adapter, place) }),
+  };
+  test.for(Object.entries(others))(
+    'shares nothing with a storage at %s',
+    async ([, otherOf], { place, pets, keys }) => {
       const pet = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
       const record = apiKey();
       await keys.add(record);
@@ -36,7 +41,7 @@ export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void 
       expectSame(await pets.find(pet.id), pet);
       expectSame(await keys.find(record.digest), { ...record, revokedAt: 5 });
 
-      const other = await opened(adapter, await twin.call(adapter, place));
+      const other = await opened(adapter, await otherOf(place));
       const there = { pets: patient(other.pets), keys: patient(other.keys) };
       expectSame([await there.pets.find(pet.id), await everyPage(there.pets)], [null, []]);
       expectSame([await there.keys.find(record.digest), await everyKey(there.keys)], [null, []]);
@@ -48,8 +53,8 @@ export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void 
       expectSame(await there.keys.find(record.digest), record);
       expect((await other.archive?.lastId()) ?? created.id, 'the last id').toBeGreaterThanOrEqual(created.id);
       expectSame(await everyPage(pets), [pet]);
-    });
-  }
+    },
+  );
 }
 
 /** Expects that opening a place or every call fails with one line for the operator. */

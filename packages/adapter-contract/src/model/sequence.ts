@@ -5,7 +5,7 @@ import type { Creation, Storage, StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { excuseSlow, failureOf, inTime, patiently } from '../calls.ts';
 import { expectNoMisconfiguration, expectNoSecret, expectUnavailable, recovered } from '../failures.ts';
-import { RECOVERY_LIMIT, TRIES } from '../limits.ts';
+import { CALL_LIMIT, RECOVERY_LIMIT, TRIES } from '../limits.ts';
 import { isWrite } from '../methods.ts';
 import { openInAnotherProcess } from '../other-process.ts';
 import { CREATED_AT, inOrderOfIds, MOVED } from '../samples.ts';
@@ -47,7 +47,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   let passes = false;
   // On a busy machine it may judge for longer than a storage needs to open a connection.
   const isExcused = excuseSlow(RECOVERY_LIMIT);
-  /** So many undisturbed calls have failed because one was slow. */
+  /** So many undisturbed calls were slow, and failed. */
   let slow = 0;
   /** The writes that can be repeated, by their texts. */
   const repeatable = new Map<string, Call>();
@@ -98,13 +98,14 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       result = await inTime(() => call.run(opened));
     }, Infinity);
     const mayFail = state.isDisturbed || (failure !== null && isExcused(begun));
-    return { actor, call, before, result, failure, mayFail };
+    const isSlow = performance.now() - begun > CALL_LIMIT / 2;
+    return { actor, call, before, result, failure, mayFail, isSlow };
   }
 
   /** Expects that a call has failed as one may, with a cause for the operator that has no secret. */
-  function expectRightFailure({ actor, call, failure, mayFail }: End): void {
+  function expectRightFailure({ actor, call, failure, mayFail, isSlow }: End): void {
     if (!(mayFail || (call.slot && actor.failing > 0)) || !DomainError.is(failure)) throw failure;
-    if (!state.isDisturbed) slow += 1;
+    if (!state.isDisturbed && isSlow) slow += 1;
     expectUnavailable(call.text, failure, { location: actor.opened?.location ?? '' });
     expectNoSecret(adapter.secrets, failure);
     if (passes) expectNoMisconfiguration([failure]);
