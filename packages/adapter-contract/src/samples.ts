@@ -79,6 +79,7 @@ async function pagesFrom<Item extends { readonly id: bigint | string }>(
   read: (after: Item['id']) => Promise<readonly Item[]>,
 ): Promise<Item[]> {
   const page = await read(after);
+  if (page.length > limit) throw new Error(`a page of ${page.length} for the limit ${limit}`);
   const last = page.at(-1)?.id;
   if (last === undefined || page.length < limit) return [...page];
   if (last <= after) throw new Error(`the page after the id ${after} ends with the id ${last}`);
