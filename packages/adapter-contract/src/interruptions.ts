@@ -23,7 +23,14 @@ import {
 import { runInAnotherProcess } from './other-process.ts';
 import { MOVED } from './samples.ts';
 import { expectClosed, expectMisconfigured } from './settings.ts';
-import { type Interruption, type Interruptions, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
+import {
+  type Interruption,
+  type Interruptions,
+  isOutage,
+  isWhole,
+  type StorageUnderTest,
+  TEST_LIMIT,
+} from './storage-under-test.ts';
 
 /** So many pets and API keys are in each of some partitions. */
 const CROWD = 60;
@@ -38,7 +45,7 @@ async function beforeAllCalls<Place>(
   breaksConnections = false,
 ): Promise<void> {
   const { leaves, line, passes } = interruption;
-  const isWhole = leaves === 'nothing' || leaves === 'reads';
+  const isAway = isWhole(interruption);
   const allWithin = typeof leaves === 'object' ? leaves.allWithin : undefined;
   await atNewPlace(adapter, name, async ({ sequence, place, one, other, opening }) => {
     const { begin, end } = switchOf(sequence, interruption, name);
@@ -49,7 +56,7 @@ async function beforeAllCalls<Place>(
     async function runAll(client: Client, count = 1): Promise<void> {
       const lanes = Array.from({ length: count }, () => client.every(index++, CHANGED)).flat();
       for (const { call, failure } of await sequence.run(lanes))
-        if (isWhole && isWrite(call.text)) expect(failure, call.text).not.toBeNull();
+        if (isAway && isWrite(call.text)) expect(failure, call.text).not.toBeNull();
     }
 
     /** Expects a cause for the operator. A call that waits for others may have none. */
@@ -114,7 +121,7 @@ async function beforeAllCalls<Place>(
       await client.expectKept();
     }
 
-    for (let number = 0; number < (isWhole ? 0 : CROWD); number += 1)
+    for (let number = 0; number < (isAway ? 0 : CROWD); number += 1)
       await sequence.run([one.writes(1_000 + number).slice(0, 3)]);
     // What this storage has read, another one changes.
     await sequence.run(one.reads());
@@ -127,7 +134,7 @@ async function beforeAllCalls<Place>(
         await begin();
         // Then a new connection is the first to meet it.
         if (breaksConnections) proxy?.pass();
-        await (isWhole ? whileAway() : withoutPart());
+        await (isAway ? whileAway() : withoutPart());
         if (allWithin === undefined) await end();
       },
       passes,
@@ -264,9 +271,8 @@ export function interruptionsContract<Place>(
 ): void {
   const { proxyOf, inAnotherProcess } = adapter;
   const all = Object.entries(interruptions);
-  const whole = all.filter(([, { leaves }]) => leaves === 'nothing' || leaves === 'reads');
-  const losses = whole.filter(([, { line }]) => line);
-  const outages = whole.filter(([, { line }]) => !line);
+  const outages = all.filter(([, each]) => isOutage(each));
+  const losses = all.filter(([, each]) => isWhole(each) && !isOutage(each));
   const partial = all.filter(([, { leaves }]) => leaves === 'a part' || typeof leaves === 'object');
 
   lateWritesContract(adapter, outages);

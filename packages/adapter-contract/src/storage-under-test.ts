@@ -134,6 +134,12 @@ export interface Interruption<Place> {
   readonly line?: RegExp;
 }
 
+/** Whether no write works meanwhile. */
+export const isWhole = <Place>({ leaves }: Interruption<Place>) => leaves === 'nothing' || leaves === 'reads';
+
+/** Whether no write works meanwhile, although nothing was taken away. */
+export const isOutage = <Place>(each: Interruption<Place>) => isWhole(each) && each.line === undefined;
+
 /** Interruptions by their names. */
 export type Interruptions<Place> = Readonly<Record<string, Interruption<Place>>>;
 

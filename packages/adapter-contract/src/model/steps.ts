@@ -5,7 +5,7 @@ import { LIMITS } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { CALLERS } from '../limits.ts';
 import { TYPE_ERRORS } from '../methods.ts';
-import type { StorageUnderTest } from '../storage-under-test.ts';
+import { isOutage, type StorageUnderTest } from '../storage-under-test.ts';
 import type { TcpProxy } from '../tcp-proxy.ts';
 import { type Method, OWN } from './calls.ts';
 import { withLog } from './log.ts';
@@ -30,7 +30,7 @@ export const WEIGHTS = {
   'keys.revoke': 2,
 } satisfies Record<Method, number>;
 
-/** A call of the ports, by the number of a storage and those that say with what. */
+/** A call of the ports, by numbers of its storage and its arguments. */
 interface Planned {
   readonly name: Method;
   readonly actor: number;
@@ -122,9 +122,8 @@ const repeat = (sequence: Sequence, lanes: Lanes) =>
 /** Some steps at a new place, and whether another process has a part in them. */
 export function plansOf<Place>(adapter: StorageUnderTest<Place>) {
   const { operator: { deletePet, setCounterBack, expire } = {}, interruptions, proxyOf, inAnotherProcess } = adapter;
-  const outages = Object.entries(interruptions === 'not tested' ? {} : interruptions).filter(
-    ([, { leaves, line }]) => !line && (leaves === 'nothing' || leaves === 'reads'),
-  );
+  const all = Object.entries(interruptions === 'not tested' ? {} : interruptions);
+  const outages = all.filter(([, each]) => isOutage(each));
 
   /** Breaks connections after so many chunks of calls. New ones work at once. */
   async function breakConnections(
