@@ -30,8 +30,8 @@ export async function failureOf(call: () => unknown, limit = CALL_LIMIT): Promis
   return failure === undefined ? new Error(`the call did not end within ${limit} ms`) : failure;
 }
 
-/** The result of a call, or an error if it takes longer than a call may. */
-export async function inTime<Result>(call: () => Promise<Result>, limit = CALL_LIMIT): Promise<Result> {
+/** The result of a call, or an error if it takes longer than its limit. */
+async function inTime<Result>(call: () => Promise<Result>, limit: number): Promise<Result> {
   let result: Result | undefined;
   const failure = await failureOf(async () => {
     result = await call();

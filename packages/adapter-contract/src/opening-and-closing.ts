@@ -44,7 +44,7 @@ export function openingContract<Place>(adapter: StorageUnderTest<Place>): void {
       proxy.swallow();
       const storage = await adapter.open(place, 0);
       const call = failureOf(() => storage.ready());
-      await vi.waitUntil(async () => (await proxy.connections()) > 0, { timeout: CLOSE_LIMIT });
+      await vi.waitUntil(() => proxy.connections() > 0, { timeout: CLOSE_LIMIT });
       await storage.close();
       await expect.poll(proxy.connections, { timeout: CLOSE_LIMIT, message: 'connections open after close' }).toBe(0);
       await call;

@@ -82,9 +82,9 @@ export async function expectClosed<Place>(
   place: Place,
   work: () => Promise<void>,
 ): Promise<void> {
-  const connections = async () => proxyOf?.(place).connections() ?? 0;
+  const connections = () => proxyOf?.(place).connections() ?? 0;
   // The author may have some at the same proxy.
-  const before = await connections();
+  const before = connections();
   await work();
   await expect
     .poll(connections, { timeout: CLOSE_LIMIT, message: 'connections open after close' })
