@@ -32,10 +32,11 @@ export async function cli(env: NodeJS.ProcessEnv, command: string): Promise<stri
   }
 }
 
-/** Starts a container, which is removed when the running test ends, and returns its id. */
+/** Starts a container, which is removed when the running test ends, and returns its id. A test that fails shows its log. */
 export async function startContainer(...args: readonly string[]): Promise<string> {
   const container = await docker('run', '--detach', `--label=${OWNER}=${PROCESS}`, ...args);
-  onTestFinished(async () => {
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') console.error(await docker('logs', '--tail=10', container));
     await docker('rm', '--force', '--volumes', container);
   });
   return container;

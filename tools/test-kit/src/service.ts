@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fromSources } from './programs.ts';
 
 /** The API key of the service. */
@@ -48,10 +50,17 @@ export function callsTo(origin: string) {
   const call = (path: string, key = KEY, init: RequestInit = {}) =>
     fetch(new URL(path, origin), {
       ...init,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...init.headers },
     });
-  /** Creates a pet. */
-  const add = (name: string, key = KEY) =>
-    call('/v1/pets', key, { method: 'POST', body: `{"name":"${name}","categoryId":9223372036854775807}` });
+  /** Creates a pet, once, although a busy disk may need longer for it than a request may take. */
+  async function add(name: string, key = KEY): Promise<Response> {
+    const body = `{"name":"${name}","categoryId":9223372036854775807}`;
+    const headers = { 'idempotency-key': randomUUID() };
+    for (let left = 10; ; left -= 1) {
+      const response = await call('/v1/pets', key, { method: 'POST', body, headers });
+      if (response.status !== 503 || left === 0) return response;
+      await sleep(1_000 * Number(response.headers.get('retry-after')));
+    }
+  }
   return { call, add };
 }
