@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
-import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { freshDatabaseFile } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
 
 /** The words that create a pet once, also if they are repeated. */
 const create = () => ['pets', 'create', '--name', 'Rex', '--category-id', '1', '--idempotency-key', randomUUID()];
 
-const freshFile = () => join(freshFolder(), 'animals.db');
-
 /** The command line on a file with one pet. */
 async function withPet(hasTerminal = false) {
-  const file = freshFile();
+  const file = freshDatabaseFile();
   const program = commandLine({ environment: { SQLITE_FILE: file }, hasTerminal });
   await program.run(...create());
   const idOf = async () => JSON.parse((await program.run(...create()))[0] ?? '').id;
@@ -48,7 +46,7 @@ describe('backup and restore', () => {
 
   test('reject a terminal in the place of a file', async () => {
     const { run, runWith } = await withPet();
-    const onTerminal = commandLine({ environment: { SQLITE_FILE: freshFile() }, isTTY: true });
+    const onTerminal = commandLine({ environment: { SQLITE_FILE: freshDatabaseFile() }, isTTY: true });
     const line =
       /^animal-store: the copy would be .* the terminal: name a file, as in animal-store \w+ [<>]copy(\.new)?\n$/;
     expect(await onTerminal.runWith('', 'backup')).toMatchObject(failed(line, 2));

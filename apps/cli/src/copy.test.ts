@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
 import { type ApiKey, createCatalogue, DomainError, type NewPet } from '@animal-store/domain';
 import { allKeys, type PetArchive, type Storage, type StoredPet } from '@animal-store/domain/ports';
-import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { freshDatabaseFile } from '@animal-store/test-kit/fresh-folder';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
 
@@ -24,7 +23,7 @@ function apiKey(digit: string, times: Partial<ApiKey> = {}): ApiKey {
 type Archived = Storage & { readonly archive: PetArchive };
 
 async function storageWith(pets: readonly StoredPet[]): Promise<Archived> {
-  const storage = (await createSqliteStorage({ file: join(freshFolder(), 'pets.db') })) as Archived;
+  const storage = (await createSqliteStorage({ file: freshDatabaseFile() })) as Archived;
   onTestFinished(() => storage.close());
   for (let done = 0; done < pets.length; done += 500)
     await untilDone(() => storage.archive.restore(pets.slice(done, done + 500)));

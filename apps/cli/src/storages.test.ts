@@ -1,7 +1,7 @@
 import { readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
-import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { freshDatabaseFile, freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { expect, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
 
@@ -10,7 +10,7 @@ const run = (environment: NodeJS.ProcessEnv, words: string) =>
 
 /** A file without pets. */
 async function emptyFile(): Promise<string> {
-  const file = join(freshFolder(), 'animals.db');
+  const file = freshDatabaseFile();
   await using _ = await createSqliteStorage({ file });
   return file;
 }
@@ -64,7 +64,7 @@ test.each([
 });
 
 test('makes a file for pets, and for a copy of them, which another file names', async () => {
-  const [source, target] = [join(freshFolder(), 'a.db'), join(freshFolder(), 'b.db')];
+  const [source, target] = [freshDatabaseFile(), freshDatabaseFile()];
   const done = { code: 0, err: '' };
   expect(await run({ SQLITE_FILE: source }, 'pets create --name Rex --category-id 1')).toMatchObject(done);
   const words = `copy --to-file ${freshFile('target', `${target}\n`)}`;

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { freshDatabaseFile, freshFile } from '@animal-store/test-kit/fresh-folder';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from './command-line.ts';
 
@@ -30,7 +30,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; out: s
   return { code, out, err };
 }
 
-const freshDatabase = () => ({ SQLITE_FILE: join(freshFolder(), 'animals.db') });
+const freshDatabase = () => ({ SQLITE_FILE: freshDatabaseFile() });
 
 const CREATE = ['pets', 'create', '--name', 'Rex', '--category-id', '1'];
 
@@ -87,7 +87,7 @@ test('ends at once on Ctrl-C after a copy is done', async () => {
      const close = () => new Promise(() => setInterval(() => {}, 1_000));
      export const adapter = { ...sqlite, open: async (...given) => ({ ...(await sqlite.open(...given)), close }) };`,
   );
-  const child = start(environment, ['copy', '--to', join(freshFolder(), 'target.db'), '--to-storage', hanging]);
+  const child = start(environment, ['copy', '--to', freshDatabaseFile(), '--to-storage', hanging]);
   child.stdout?.once('data', () => child.kill('SIGINT'));
   const out = '{"copied":1,"alreadyCopied":0,"apiKeys":0}\n';
   expect(await ended(child)).toEqual({ code: null, out, err: '' });

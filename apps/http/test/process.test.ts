@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { Agent, request as sendRequest } from 'node:http';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { onFreePorts } from '@animal-store/test-kit/free-ports';
-import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { freshDatabaseFile, freshFile } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, openSocket, request, serviceAt, startService } from './service.ts';
 import { startProcess } from './service-process.ts';
@@ -104,7 +103,7 @@ describe('a start', () => {
   });
 
   test('with a key of its own creates no second animal when a creation is repeated after a restart', async () => {
-    const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
+    const environment = { SQLITE_FILE: freshDatabaseFile() };
     const creation = {
       headers: { 'content-type': 'application/json', 'idempotency-key': 'arrival-4711' },
       body: '{"name":"Rex","categoryId":1}',
@@ -145,8 +144,8 @@ describe('a start', () => {
 
   test.each([
     ['there is no key, which shows late', () => ({ STORAGE: adapterWith(LATE_KEYS), SHELF: 'zoo' }), 2],
-    ['there is no key', () => ({ SQLITE_FILE: join(freshFolder(), 'animals.db') }), 2],
-    ['there is a key', () => ({ SQLITE_FILE: join(freshFolder(), 'animals.db'), API_KEYS: KEY }), null],
+    ['there is no key', () => ({ SQLITE_FILE: freshDatabaseFile() }), 2],
+    ['there is a key', () => ({ SQLITE_FILE: freshDatabaseFile(), API_KEYS: KEY }), null],
   ])('is not ready before it says "listening" if %s', (_, environment, code) =>
     onFreePorts(1, async (port) => {
       const running = startProcess({ NODE_ENV: 'production', PORT: String(port), ...environment() });
@@ -242,7 +241,7 @@ describe('a stop', () => {
   });
 
   test('logs each request that has no response at its deadline', async () => {
-    const file = join(freshFolder(), 'animals.db');
+    const file = freshDatabaseFile();
     const { process, exit, logged, listens } = startProcess({
       ...{ API_KEYS: KEY, SQLITE_FILE: file, STOP_DEADLINE_SECONDS: '1' },
     });

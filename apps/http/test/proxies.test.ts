@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onFreePorts } from '@animal-store/test-kit/free-ports';
-import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { freshDatabaseFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { isMissing } from '@animal-store/test-kit/not-run';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -274,7 +274,7 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
     });
 
     test('serves reads and repeatable creations after one timeout while one of two instances hangs, and creates each once', async () => {
-      const storage = { STORAGE: 'sqlite', SQLITE_FILE: join(freshFolder(), 'animals.db') };
+      const storage = { STORAGE: 'sqlite', SQLITE_FILE: freshDatabaseFile() };
       const [hung, other] = [start(0, storage), start(0, storage)];
       const [direct, { port }] = await Promise.all([hung.listens(), other.listens()]);
       const { call } = serviceAt((await startProxy(name, [direct.port, port])).plain);

@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { freshDatabaseFile } from '@animal-store/test-kit/fresh-folder';
 import { expect, onTestFinished, test } from 'vitest';
 import { KEY } from './service.ts';
 import { startProcess } from './service-process.ts';
 
 test('starts on a file that another program has locked, and is ready when it is unlocked', async () => {
-  const file = join(freshFolder(), 'animals.db');
+  const file = freshDatabaseFile();
   const other = new DatabaseSync(file);
   onTestFinished(() => {
     if (other.isOpen) other.close();

@@ -1,8 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { freshDatabaseFile, freshFile } from '@animal-store/test-kit/fresh-folder';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,10 +10,8 @@ const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const ARGUMENTS = ['--conditions=@animal-store/source', MAIN];
 const PATH = process.env['PATH'] as string;
 
-const freshDatabase = () => join(freshFolder(), 'animals.db');
-
 test('serves its tools on standard input and output, and the pets outlive the process', async () => {
-  const env = { PATH, SQLITE_FILE: freshDatabase() };
+  const env = { PATH, SQLITE_FILE: freshDatabaseFile() };
   const rex = { name: 'Rex', categoryId: '9223372036854775807' };
   const calls = [
     { name: 'create_pet', arguments: rex },
@@ -89,14 +86,14 @@ test('ends 5 seconds after its input although a call hangs', async () => {
 });
 
 test('names each message that it drops on standard error, in one line', async () => {
-  const { server, ended } = await startWith({ SQLITE_FILE: freshDatabase() }, [{ id: 99, result: {} }]);
+  const { server, ended } = await startWith({ SQLITE_FILE: freshDatabaseFile() }, [{ id: 99, result: {} }]);
   server.stdin.end();
   const lines = (await ended).err.split('\n');
   expect(lines).toEqual([expect.stringContaining('unknown message ID'), expect.stringContaining('"nonsense"'), '']);
 });
 
 test('ends if the reader of its responses is gone', async () => {
-  const { server, ended } = await startWith({ SQLITE_FILE: freshDatabase() }, []);
+  const { server, ended } = await startWith({ SQLITE_FILE: freshDatabaseFile() }, []);
   server.stdout.destroy();
   server.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   expect((await ended).code).toBe(0);

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { createClient } from '@animal-store/client';
-import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { freshDatabaseFile } from '@animal-store/test-kit/fresh-folder';
 import { fromSources, run } from '@animal-store/test-kit/programs';
 import { startService } from '@animal-store/test-kit/service';
 import { describeWithMongo, startReplicaSet } from '@animal-store/test-servers/mongodb';
@@ -25,7 +24,7 @@ describeWithMongo('a service that moves from SQLite to a replica set', () => {
   test('loses and doubles no pet of clients that retry, and their API key stays valid', async () => {
     const set = await startReplicaSet();
     onTestFinished(() => set.stop());
-    const file = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
+    const file = { SQLITE_FILE: freshDatabaseFile() };
     const cluster = { MONGODB_URL: set.url('moved') };
     await using before = await startService({ STORAGE: 'sqlite', ...file });
     // A busy machine may take longer than a call may.

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 /** The path of a new folder, which is removed when the running test ends. */
-export function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-'));
+export function freshFolder(parent: string = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'animal-store-'));
+  // A process that was killed may be writing still.
   onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
   return folder;
 }
@@ -16,3 +17,22 @@ export function freshFile(name: string, content: string): string {
   writeFileSync(file, content);
   return file;
 }
+
+/** Where Linux keeps files in memory. */
+const MEMORY = '/dev/shm';
+
+/** More than the files of a test, with their logs and copies, in bytes. In a container the memory often has 64 MiB. */
+const ENOUGH = 2 ** 30;
+
+function hasEnough(folder: string): boolean {
+  if (!existsSync(folder)) return false;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize > ENOUGH;
+}
+
+/**
+ * The path of a database file that does not exist, in a new folder. It is in memory if that has space: a busy disk may need
+ * longer for a commit than a call may take.
+ */
+export const freshDatabaseFile = (parent: string = hasEnough(MEMORY) ? MEMORY : tmpdir()): string =>
+  join(freshFolder(parent), 'animals.db');
