@@ -31,6 +31,7 @@ import {
   type StorageUnderTest,
   TEST_LIMIT,
 } from './storage-under-test.ts';
+import { amid } from './tcp-proxy.ts';
 
 /** So many pets and API keys are in each of some partitions. */
 const CROWD = 60;
@@ -156,7 +157,7 @@ async function beforeAllCalls<Place>(
 async function atEachChunk(
   { sequence, one, proxy }: ProxiedScene,
   [first, by]: readonly [number, number],
-  disturb: (reset: () => void, ended: Promise<unknown>) => unknown,
+  disturb: Parameters<typeof amid>[3],
 ): Promise<void> {
   const left = new Set(one.every(OWN).keys());
   for (let chunks = first; left.size > 0; chunks += by) {
@@ -168,12 +169,11 @@ async function atEachChunk(
       await sequence.run(one.reads());
       await sequence.disturbed(async () => {
         sequence.log.push(`after ${chunks} chunks of what follows, it is disturbed:`);
-        const amid = proxy.afterChunks(chunks);
-        const ended = sequence.run([one.every(index, index + 1)[number] as Lane]);
-        const reset = await Promise.race([ended.then(() => null), amid]);
-        if (reset === null) left.delete(number);
-        await disturb(reset ?? (() => {}), ended);
-        await ended;
+        const run = () => sequence.run([one.every(index, index + 1)[number] as Lane]);
+        await amid(proxy, chunks, run, (reset, ended) => {
+          if (reset === null) left.delete(number);
+          return disturb(reset, ended);
+        });
       });
     }
     await one.expectKept();
@@ -230,15 +230,14 @@ async function amidRestore({ sequence, one, proxy }: ProxiedScene): Promise<void
     const given = { actor: one.actor, batch: OWN + round, gap: 5n, pets };
     await sequence.disturbed(async () => {
       sequence.log.push(`after ${chunks} chunks of what follows, all connections break:`);
-      await sequence.restore(given, async (begin) => {
-        const amid = proxy.afterChunks(chunks);
-        const ended = begin();
-        await Promise.race([ended, amid]);
-        proxy.cut();
-        // What the engine has received may still be stored.
-        await ended;
-        proxy.pass();
-      });
+      await sequence.restore(given, (begin) =>
+        amid(proxy, chunks, begin, async (_, ended) => {
+          proxy.cut();
+          // What the engine has received may still be stored.
+          await ended;
+          proxy.pass();
+        }),
+      );
     });
     await one.readAll();
     // Its id is above those of the pets that were stored.
@@ -332,7 +331,7 @@ export function interruptionsContract<Place>(
                 scene.proxy.pass();
               }),
             ),
-            at('one connection breaks', (scene) => atEachChunk(scene, [first, 4], (reset) => reset())),
+            at('one connection breaks', (scene) => atEachChunk(scene, [first, 4], (reset) => reset?.())),
           ]),
         ));
 

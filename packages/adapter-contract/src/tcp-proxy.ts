@@ -1,4 +1,4 @@
-import { EventEmitter, on, once } from 'node:events';
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -14,7 +14,7 @@ export interface TcpProxy {
    * Resolves once so many more chunks of bytes have passed, in either direction: 0 at once. Returns a function that resets the
    * connection on which the last one passed, and leaves the others open.
    */
-  afterChunks(count: number, signal?: AbortSignal): Promise<() => void>;
+  afterChunks(count: number): Promise<() => void>;
   /** From now on nothing passes in either direction. New connections are accepted and get no response. */
   swallow(): void;
   /** From now on requests pass and responses don't. */
@@ -53,7 +53,8 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
   const sockets = new Set<Socket>();
   /** The generation of each client. */
   const clients = new Map<Socket, number>();
-  const chunks = new EventEmitter();
+  /** The calls of {@link TcpProxy.afterChunks} that wait, and for how many more. */
+  const waiting = new Set<{ left: number; resolve(reset: () => void): void }>();
   /** Clients whose requests wait, and what these do. */
   const holding = new Set<Socket>();
   const held: (() => void)[] = [];
@@ -79,7 +80,7 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
         const due = sleep(delay, null, { ref: false });
         earlier = earlier.then(() => due).then(() => void to.write(data));
       } else to.write(data);
-      chunks.emit('passed', reset);
+      for (const each of waiting) if (--each.left === 0) each.resolve(reset);
     });
     from.on('close', () => {
       if (holding.has(from)) return void held.push(() => to.end());
@@ -121,10 +122,11 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
     addresses: servers.map(addressOf) as [string, ...string[]],
     connections: () => clients.size,
     silentConnections: () => [...clients.values()].filter((own) => own < generation).length,
-    async afterChunks(count, signal) {
-      let left = count;
-      if (left > 0) for await (const [reset] of on(chunks, 'passed', { signal })) if (--left === 0) return reset;
-      return () => {};
+    afterChunks(count) {
+      const { promise, resolve } = Promise.withResolvers<() => void>();
+      if (count > 0) waiting.add({ left: count, resolve });
+      else resolve(() => {});
+      return promise;
     },
     swallow: change('swallow'),
     loseResponses: change('lose responses'),
@@ -153,4 +155,22 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
       await Promise.all(servers.map((server) => once(server.close(), 'close')));
     },
   };
+}
+
+/**
+ * Begins work, and disturbs it after so many chunks, or when it has ended.
+ *
+ * @param disturb Gets what resets the connection of the last chunk, or null if fewer have passed, and the end of the work.
+ */
+export async function amid(
+  proxy: TcpProxy,
+  chunks: number,
+  begin: () => Promise<unknown>,
+  disturb: (reset: (() => void) | null, ended: Promise<unknown>) => unknown,
+): Promise<void> {
+  const passed = proxy.afterChunks(chunks);
+  const ended = begin();
+  const reset = await Promise.race([passed, ended.catch(() => {}).then(() => null)]);
+  await disturb(reset, ended);
+  await ended;
 }

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { CALLERS } from '../limits.ts';
 import { TYPE_ERRORS } from '../methods.ts';
 import { isOutage, type StorageUnderTest } from '../storage-under-test.ts';
-import type { TcpProxy } from '../tcp-proxy.ts';
+import { amid, type TcpProxy } from '../tcp-proxy.ts';
 import { type Method, OWN } from './calls.ts';
 import { withLog } from './log.ts';
 import { type Actor, beginSequence, type Restored, type Sequence } from './sequence.ts';
@@ -133,17 +133,11 @@ export function plansOf<Place>(adapter: StorageUnderTest<Place>) {
   ): Promise<void> {
     const proxy = proxyOf?.(place as Place) as TcpProxy;
     log.push(`after ${chunks} chunks of what follows, ${isOne ? 'one connection breaks' : 'all connections break'}:`);
-    const over = new AbortController();
-    const amid = proxy.afterChunks(chunks, over.signal).catch(() => null);
-    const ended = begin();
-    const reset = await Promise.race([amid, ended.catch(() => null)]);
-    over.abort();
-    if (isOne && typeof reset === 'function') reset();
-    if (!isOne) {
+    await amid(proxy, chunks, begin, (reset) => {
+      if (isOne) return reset?.();
       proxy.cut();
       proxy.pass();
-    }
-    await ended;
+    });
   }
 
   /** Runs the first lane, and the other after so many chunks of it, while its response is on its way. */
@@ -152,12 +146,9 @@ export function plansOf<Place>(adapter: StorageUnderTest<Place>) {
     await sequence.open([first, other]);
     const proxy = proxyOf?.(sequence.place as Place);
     proxy?.delayResponses(DELAY);
-    const over = new AbortController();
-    const sent = proxy?.afterChunks(chunks, over.signal).catch(() => {});
     // A read may take fewer.
-    const after = Promise.race([sent, sleep(DELAY)]).then(() => proxy?.delayResponses(0));
+    const after = Promise.race([proxy?.afterChunks(chunks), sleep(DELAY)]).then(() => proxy?.delayResponses(0));
     await sequence.run([first, other.map(({ actor, call }) => ({ actor, call: { ...call, after } }))]);
-    over.abort();
   }
 
   const step = <Given>(
