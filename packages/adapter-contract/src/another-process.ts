@@ -14,10 +14,10 @@ export function anotherProcessContract<Place>(adapter: StorageUnderTest<Place>):
   const test = testOf(adapter).extend<{ there: OtherProcess }>({
     there: async ({ place, pets: here }, use) => {
       const there = await openInAnotherProcess(inAnotherProcess(place));
-      const [pets, keys] = [patient(there.pets), patient(there.keys)];
+      const ports = patient(there);
       // While the other connects, this process could end all its calls.
-      for (const each of [here, pets]) await each.find(1n);
-      await use({ ...there, pets, keys });
+      for (const each of [here, ports.pets]) await each.find(1n);
+      await use({ ...there, ...ports });
     },
   });
 

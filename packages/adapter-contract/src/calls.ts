@@ -2,7 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '@animal-store/domain';
-import { CALL_LIMIT, TRIES } from './limits.ts';
+import type { Ports, Storage } from '@animal-store/domain/ports';
+import { CALL_LIMIT, RECOVERY_LIMIT, TRIES } from './limits.ts';
 
 /** In milliseconds. */
 const TURN = 100;
@@ -42,42 +43,48 @@ async function inTime<Result>(call: () => Promise<Result>, limit: number): Promi
 
 /**
  * Returns a function that says whether a call, which began at a time of `performance.now()` and has failed now, was slow, or
- * failed soon after a slow one, with which its connection may have been closed. On a busy machine right adapters have such calls.
- *
- * @param soon In milliseconds.
+ * failed soon after a slow one of the same storage. On a busy machine right adapters have such calls: a connection was closed
+ * with the slow one, or the disk still syncs.
  */
-export function excuseSlow(soon = CALL_LIMIT / 2): (begin: number) => boolean {
+export function excuseSlow(): (begin: number) => boolean {
   let lastSlow = -Infinity;
   return (begin) => {
     const now = performance.now();
     if (now - begin > CALL_LIMIT / 2) lastSlow = now;
-    return now - lastSlow < soon;
+    return now - lastSlow < RECOVERY_LIMIT;
   };
 }
 
 /** The result of a call in time. While it is unavailable and excused, it is repeated. */
 export async function patiently<Result>(call: () => Promise<Result>, isExcused = excuseSlow()): Promise<Result> {
+  const end = performance.now() + RECOVERY_LIMIT;
   for (let left = TRIES; ; left -= 1) {
     const begin = performance.now();
     try {
       // Another process may stand still for longer than this one.
       return await inTime(call, 2 * CALL_LIMIT);
     } catch (failure) {
-      if (!DomainError.is(failure) || !isExcused(begin) || left === 0) throw failure;
+      const isOver = left <= 0 && performance.now() > end;
+      if (!DomainError.is(failure) || !isExcused(begin) || isOver) throw failure;
     }
     await sleep(TURN);
   }
 }
 
-/** The same methods, whose calls are repeated in this way. A creation without an idempotency key may then be stored twice. */
-export function patient<Port extends object>(port: Port): Port {
+/** The ports of a storage, and perhaps its archive. */
+export type Archived = Ports & Pick<Storage, 'archive'>;
+
+/** The same ports, whose calls are repeated in this way. A creation without an idempotency key may then be stored twice. */
+export function patient({ pets, keys, archive }: Archived): Archived {
   const isExcused = excuseSlow();
-  return new Proxy({} as Port, {
-    get(_, name) {
-      const method: unknown = Reflect.get(port, name);
-      // Without this a port would have a `then`, and be awaited.
-      if (typeof method !== 'function') return method;
-      return (...given: unknown[]) => patiently(() => method.apply(port, given), isExcused);
-    },
-  });
+  const repeated = <Port extends object>(port: Port): Port =>
+    new Proxy({} as Port, {
+      get(_, name) {
+        const method: unknown = Reflect.get(port, name);
+        // Without this a port would have a `then`, and be awaited.
+        if (typeof method !== 'function') return method;
+        return (...given: unknown[]) => patiently(() => method.apply(port, given), isExcused);
+      },
+    });
+  return { pets: repeated(pets), keys: repeated(keys), ...(archive && { archive: repeated(archive) }) };
 }

@@ -7,8 +7,5 @@ export const CALLERS = 20;
 /** How long `close` may take, in milliseconds. */
 export const CLOSE_LIMIT = 5_000;
 
-/** How long a storage may need to work again, in milliseconds, or 20 tries: each may be slow on a busy machine. */
-export const RECOVERY_LIMIT = 15_000;
-
-/** So often calls that are slow are repeated, at most. */
-export const TRIES = 20;
+/** How long a storage may need to work again, in milliseconds, or so many tries: each may be slow on a busy machine. */
+export const [RECOVERY_LIMIT, TRIES] = [15_000, 20];

@@ -42,7 +42,7 @@ export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void 
       expectSame(await keys.find(record.digest), { ...record, revokedAt: 5 });
 
       const other = await opened(adapter, await otherOf(place));
-      const there = { pets: patient(other.pets), keys: patient(other.keys) };
+      const there = patient(other);
       expectSame([await there.pets.find(pet.id), await everyPage(there.pets)], [null, []]);
       expectSame([await there.keys.find(record.digest), await everyKey(there.keys)], [null, []]);
       expect((await other.archive?.lastId()) ?? 0n, 'the last id').toBe(0n);

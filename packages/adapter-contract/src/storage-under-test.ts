@@ -1,6 +1,6 @@
 import type { PetArchive, Ports, Storage } from '@animal-store/domain/ports';
 import { expect, onTestFinished, type TestAPI, test } from 'vitest';
-import { patient } from './calls.ts';
+import { type Archived, patient } from './calls.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** The limit of each test, in milliseconds: ten times what a slow and busy machine needs. */
@@ -227,8 +227,7 @@ export async function opened<Place>(adapter: StorageUnderTest<Place>, place: Pla
 
 /** The ports of such a storage. Slow calls are repeated. */
 export async function portsAt<Place>(adapter: StorageUnderTest<Place>, place: Place, number = 0): Promise<Ports> {
-  const { pets, keys } = await opened(adapter, place, number);
-  return { pets: patient(pets), keys: patient(keys) };
+  return patient(await opened(adapter, place, number));
 }
 
 /** What a test of a storage asks for by its parameter. Slow calls of the ports are repeated. */
@@ -237,6 +236,8 @@ interface Fixtures<Place> extends Ports {
   readonly place: Place;
   /** Open at the place. */
   readonly storage: Storage;
+  /** Those of the storage. */
+  readonly ports: Archived;
 }
 
 /** Vitest's `test` for an adapter, as tests of the ports need it. */
@@ -248,17 +249,18 @@ export function testOf<Place>(adapter: StorageUnderTest<Place>) {
     // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of other fixtures from it.
     place: async ({}, use: (place: Place) => Promise<void>) => use(await adapter.freshPlace()),
     storage: async ({ place }, use) => use(await opened(adapter, place)),
-    pets: ({ storage }, use) => use(patient(storage.pets)),
-    keys: ({ storage }, use) => use(patient(storage.keys)),
+    ports: ({ storage }, use) => use(patient(storage)),
+    pets: ({ ports }, use) => use(ports.pets),
+    keys: ({ ports }, use) => use(ports.keys),
   });
 }
 
 /** The same, for a storage that has an archive. */
 export function archiveTestOf<Place>(adapter: StorageUnderTest<Place>) {
   return testOf(adapter).extend<{ archive: PetArchive }>({
-    async archive({ storage }, use) {
-      expect(storage.archive, 'the archive of the storage').toBeDefined();
-      await use(patient(storage.archive as PetArchive));
+    async archive({ ports: { archive } }, use) {
+      expect(archive, 'the archive of the storage').toBeDefined();
+      await use(archive as PetArchive);
     },
   });
 }

@@ -35,7 +35,7 @@ export function databaseAt(file: string, options: DatabaseSyncOptions = {}): Dat
 
 /** Runs SQL as another program. */
 export const execute = (sql: string) => (file: string) => {
-  const db = databaseAt(file);
+  const db = databaseAt(file, { timeout: 10_000 });
   db.exec(sql);
   db.close();
 };
