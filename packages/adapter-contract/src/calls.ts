@@ -55,9 +55,17 @@ export function excuseSlow(): (begin: number) => boolean {
   };
 }
 
-/** The result of a call in time. While it is unavailable and excused, it is repeated. */
-export async function patiently<Result>(call: () => Promise<Result>, isExcused = excuseSlow()): Promise<Result> {
-  const end = performance.now() + RECOVERY_LIMIT;
+/**
+ * The result of a call in time, which may be repeated if it fails.
+ *
+ * @param limit In milliseconds, or {@link TRIES}.
+ */
+export async function repeated<Result>(
+  call: () => Promise<Result>,
+  mayRepeat: (failure: unknown, begin: number) => boolean,
+  limit = RECOVERY_LIMIT,
+): Promise<Result> {
+  const end = performance.now() + limit;
   for (let left = TRIES; ; left -= 1) {
     const begin = performance.now();
     try {
@@ -65,11 +73,15 @@ export async function patiently<Result>(call: () => Promise<Result>, isExcused =
       return await inTime(call, 2 * CALL_LIMIT);
     } catch (failure) {
       const isOver = left <= 0 && performance.now() > end;
-      if (!DomainError.is(failure) || !isExcused(begin) || isOver) throw failure;
+      if (isOver || !mayRepeat(failure, begin)) throw failure;
     }
     await sleep(TURN);
   }
 }
+
+/** The result of a call in time. It is repeated while it is unavailable and excused. */
+export const patiently = <Result>(call: () => Promise<Result>, isExcused = excuseSlow()): Promise<Result> =>
+  repeated(call, (failure, begin) => DomainError.is(failure) && isExcused(begin));
 
 /** The ports of a storage, and perhaps its archive. */
 export type Archived = Ports & Pick<Storage, 'archive'>;
@@ -77,7 +89,7 @@ export type Archived = Ports & Pick<Storage, 'archive'>;
 /** The same ports, whose calls are repeated in this way. A creation without an idempotency key may then be stored twice. */
 export function patient({ pets, keys, archive }: Archived): Archived {
   const isExcused = excuseSlow();
-  const repeated = <Port extends object>(port: Port): Port =>
+  const patientPort = <Port extends object>(port: Port): Port =>
     new Proxy({} as Port, {
       get(_, name) {
         const method: unknown = Reflect.get(port, name);
@@ -86,5 +98,5 @@ export function patient({ pets, keys, archive }: Archived): Archived {
         return (...given: unknown[]) => patiently(() => method.apply(port, given), isExcused);
       },
     });
-  return { pets: repeated(pets), keys: repeated(keys), ...(archive && { archive: repeated(archive) }) };
+  return { pets: patientPort(pets), keys: patientPort(keys), ...(archive && { archive: patientPort(archive) }) };
 }

@@ -49,7 +49,7 @@ const TASKS = {
     process.on('message', async ({ id, port, method, given }: Call) => {
       given.forEach(see);
       const end: End = await Reflect.get(
-        { ...storage, memory }[port],
+        port === 'memory' ? memory : storage[port],
         method,
       )(...given).then(
         (result: unknown) => ({ id, result }),

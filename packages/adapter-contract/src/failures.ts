@@ -1,12 +1,10 @@
 // How a call may fail.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
 import { type Storage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { failureOf } from './calls.ts';
-import { RECOVERY_LIMIT, TRIES } from './limits.ts';
+import { failureOf, repeated } from './calls.ts';
 import { callBy, isOfArchive, METHODS } from './methods.ts';
 
 /** Expects that a call failed as `storage_unavailable`, with a message for clients. */
@@ -46,20 +44,18 @@ export function expectNoSecret(secrets: readonly string[] = [], value: unknown):
 }
 
 /**
- * Waits until a storage works, after an outage or among many. On a busy machine each call may take all of its time.
+ * Waits until a storage works, after an outage or among many.
  *
+ * @param call Shows it: `ready`.
  * @param limit In milliseconds.
  * @param passes Whether no failure may say that settings must change.
  */
-export async function recovered(storage: Storage, limit = RECOVERY_LIMIT, passes = false): Promise<void> {
-  const end = performance.now() + limit;
-  for (let left = TRIES; ; left -= 1) {
-    const failure = await failureOf(() => storage.ready());
-    if (failure === null) return;
-    if (passes) expectNoMisconfiguration(failure);
-    if (left <= 0 && performance.now() > end) throw failure;
-    await sleep(50);
-  }
+export async function recovered(call: () => Promise<unknown>, limit?: number, passes = false): Promise<void> {
+  const mayRepeat = (failure: unknown) => {
+    if (passes) expectNoMisconfiguration(failure as Error);
+    return true;
+  };
+  await repeated(call, mayRepeat, limit);
 }
 
 /** The failures of every call that needs a storage, all at the same time, by their names. */

@@ -18,10 +18,10 @@ export function settingsContract<Place>(adapter: StorageUnderTest<Place>): void 
     }) => {
       await expectClosed(adapter, place, async () => {
         await using right = await adapter.open(place, 0);
-        await recovered(right);
+        await recovered(() => right.ready());
         for (const wrong of await misconfiguredPlaces(place)) await expectMisconfigured(adapter, wrong);
         await using another = await adapter.open(place, 1);
-        for (const each of [right, another]) await recovered(each);
+        for (const each of [right, another]) await recovered(() => each.ready());
       });
     });
   }

@@ -1,11 +1,11 @@
 // A sequence of calls at one place: its storages, what operators do, and whether the model allows each result.
 
 import { type ApiKey, DomainError, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
-import type { Creation, Storage, StoredPet } from '@animal-store/domain/ports';
+import type { Creation, StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { excuseSlow, failureOf, patiently } from '../calls.ts';
+import { excuseSlow, failureOf } from '../calls.ts';
 import { expectNoMisconfiguration, expectNoSecret, expectUnavailable, recovered } from '../failures.ts';
-import { CALL_LIMIT, TRIES } from '../limits.ts';
+import { CALL_LIMIT } from '../limits.ts';
 import { isWrite } from '../methods.ts';
 import { openInAnotherProcess } from '../other-process.ts';
 import { CREATED_AT, inOrderOfIds, MOVED } from '../samples.ts';
@@ -62,9 +62,8 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
   }
 
   async function recover({ opened }: Actor, limit?: number): Promise<void> {
-    if (opened?.ready) return recovered(opened as Storage, limit, passes);
-    for (let left = TRIES; opened && left > 0; left -= 1)
-      if ((await failureOf(() => patiently(() => opened.pets.find(1n)))) === null) return;
+    if (opened === undefined) return;
+    await recovered(() => opened.ready?.() ?? opened.pets.find(1n), limit, passes);
   }
 
   /** @param isUsable False if it can't work yet. */
@@ -210,8 +209,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
     log.push(`${actor.name} is closed`);
     actor.opened = undefined;
     await opened.close();
-    const { ready } = opened;
-    if (ready) expect(await failureOf(() => ready()), 'ready after close').toSatisfy(DomainError.is);
+    if (opened.ready) expect(await failureOf(() => opened.ready?.()), 'ready after close').toSatisfy(DomainError.is);
   }
 
   /** The archive of a storage that alone is open, and opened anew unless it stays open. */
@@ -284,7 +282,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
 
     slow: () => slow,
 
-    ready: (): Call => ({ text: 'ready', run: async ({ ready }) => ready?.(), happened: () => [] }),
+    ready: (): Call => ({ text: 'ready', run: async (opened) => opened.ready?.(), happened: () => [] }),
 
     /** Deletes the pet that was shown last. */
     async deletePet(): Promise<void> {

@@ -27,5 +27,13 @@ export const BUGS: Readonly<Record<string, Bug & { readonly foundBy: string }>> 
 export function openCopy({ url, bug, number }: { url: string; bug: string; number?: number }): CopiedStorage {
   const { change, ...options } = BUGS[bug] ?? {};
   const storage = openStorage(url, options);
-  return { ...storage, ...change?.(storage, url, number) };
+  const copy: CopiedStorage = { ...storage, ...change?.(storage, url, number) };
+  // Like an instance of a class, whose methods are inherited and need their object.
+  return Object.create({
+    ...copy,
+    async ready(this: unknown) {
+      if (this === undefined) throw new TypeError('ready needs its object');
+      return copy.ready();
+    },
+  });
 }
