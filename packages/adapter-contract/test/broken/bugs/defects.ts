@@ -42,6 +42,17 @@ const rejections = Object.entries(REJECTED).map(([name, isWrong]): [string, Bugs
 export const DEFECT_BUGS: Bugs = {
   ...Object.fromEntries(rejections),
   'throws no outage for wrong arguments of pets.find': {
+    'A wrong id holds the searches beside it until they are unavailable': ofPets('find', (find) => {
+      let until = 0;
+      return async (id) => {
+        if (typeof id !== 'bigint') until = performance.now() + 100;
+        else if (performance.now() < until) {
+          await sleep(2_000);
+          throw unavailable();
+        }
+        return find(id);
+      };
+    }),
     'A wrong id delays the searches beside it by 6 seconds': ofPets('find', (find) => {
       let until = 0;
       return async (id) => {
@@ -86,6 +97,14 @@ export const DEFECT_BUGS: Bugs = {
         throw outage(failure);
       });
     }),
+    'A creation has no end once the counter of ids is exhausted': ofPets(
+      'add',
+      (add, { archive }) =>
+        async (...given) => {
+          if ((await archive.lastId()) < LIMITS.id.maxAssigned) return add(...given);
+          return new Promise(() => {});
+        },
+    ),
     'The counter of ids begins anew at its end': ofPets('add', (add, { archive }) => async (pet, key) => {
       if ((await archive.lastId()) < LIMITS.id.maxAssigned) return add(pet, key);
       return { pet: { id: 1n, ...pet }, created: true };
