@@ -36,7 +36,8 @@ export async function cli(env: NodeJS.ProcessEnv, command: string): Promise<stri
 export async function startContainer(...args: readonly string[]): Promise<string> {
   const container = await docker('run', '--detach', `--label=${OWNER}=${PROCESS}`, ...args);
   onTestFinished(async ({ task }) => {
-    if (task.result?.state === 'fail') console.error(await docker('logs', '--tail=10', container));
+    const log = () => run('sh', ['-c', `docker logs --tail=10 ${container} 2>&1`]).catch(String);
+    if (task.result?.state === 'fail') console.error(await log());
     await docker('rm', '--force', '--volumes', container);
   });
   return container;
