@@ -136,7 +136,7 @@ export function archiveDefectsContract<Place>(adapter: StorageUnderTest<Place>):
   defectsOf(test, true);
 
   test('assigns no id after the last one, 2^53 - 1, and repeats none', async ({ place, pets, archive }) => {
-    const pet = await added(pets);
+    const pet = await added(pets, rex(), idempotencyOf(rex(), 'k0'));
     const last = { ...petAt(0), id: LIMITS.id.maxAssigned };
     await archive.restore([last]);
     for (const each of [pets, (await portsAt(adapter, place)).pets]) {

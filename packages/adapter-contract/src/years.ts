@@ -33,7 +33,9 @@ export function yearsContract<Place>(adapter: StorageUnderTest<Place>): void {
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10 * 365 * 24 * 3_600_000 });
       const { pets, keys } = await portsAt(adapter, place);
       expectSame(await pets.add(FULL_PET, idempotency), { pet: full, created: false });
-      expectSame(await everyPage(pets), [full, last]);
+      // A creation that was too slow may be stored, too.
+      const stored = (await everyPage(pets)).filter(({ id }) => [full.id, last.id].includes(id));
+      expectSame(stored, [full, last]);
       expectSame(await everyPage(pets, FULL_SELECTION), [full]);
       for (const pet of [full, last]) expectSame(await pets.find(pet.id), pet);
       expect((await added(pets)).id).toBeGreaterThan(last.id);

@@ -3,7 +3,7 @@
 import { type ApiKey, DomainError, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import type { Creation, StoredPet } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { excuseSlow, failureOf } from '../calls.ts';
+import { excuseSlow, failureOf, patiently } from '../calls.ts';
 import { expectNoMisconfiguration, expectNoSecret, expectUnavailable, recovered } from '../failures.ts';
 import { CALL_LIMIT } from '../limits.ts';
 import { isWrite } from '../methods.ts';
@@ -312,7 +312,7 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       const to = max(0n, max(ids.top, ids.floor) + gap);
       if (archive === undefined) return;
       log.push(`${actor.name}: archive.skipIds ${to}`);
-      await archive.skipIds(to);
+      await patiently(() => archive.skipIds(to), isExcused);
       ids.skip(to);
     },
 
@@ -342,7 +342,10 @@ export async function beginSequence<Place>(adapter: StorageUnderTest<Place>, has
       });
       let failure: Error | null = null;
       await around(async () => {
-        failure = await failureOf(() => archive.restore(given));
+        const restore = () => archive.restore(given);
+        failure = state.isDisturbed
+          ? await failureOf(restore)
+          : await failureOf(() => patiently(restore, isExcused), Infinity);
       });
       log.push(`${actor.name}: archive.restore ${textOf(given)} → ${textOf(failure ?? undefined)}`);
       if (failure && !(state.isDisturbed && DomainError.is(failure))) throw failure;
