@@ -65,7 +65,8 @@ async function killed(pets: number): Promise<string> {
 describe('a backup', () => {
   test('is whole while another process commits, and restored where a process was killed', async () => {
     // It takes long to copy.
-    const large = await fileWith(1, freshFile(tmpdir()));
+    const large = freshFile(tmpdir());
+    copyFileSync(await fileWith(1), large);
     execute('CREATE TABLE filler AS SELECT randomblob(40000000)')(large);
     const writer = startProcess(large, 'for (let key = 0; ; key += 1) await addUntilStored(key);');
     await writer.underWay(1);
