@@ -16,8 +16,9 @@ export type Server = Awaited<ReturnType<typeof start>>;
 
 /** @param kind Durable: its data is in files of its container, and outlives its process. */
 export async function startServer(kind: 'fast' | 'durable' = 'fast'): Promise<Server> {
-  // A busy disk takes longer for a commit than a call may take. What a killed process has written stays with the kernel.
-  const withoutDisk = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
+  // A busy disk takes longer for a commit than a call may take. The kernel keeps what a killed process has written, but it may
+  // have written half a page.
+  const withoutDisk = ['-c', 'fsync=off', '-c', `full_page_writes=${kind === 'durable'}`];
   return start(kind, '/data', ['postgres', '-c', 'max_connections=500', ...withoutDisk]);
 }
 
