@@ -160,7 +160,7 @@ export async function startTcpProxy(...targets: readonly Target[]): Promise<TcpP
 /**
  * Begins work, and disturbs it after so many chunks, or when it has ended.
  *
- * @param disturb Gets what resets the connection of the last chunk, or null if fewer have passed, and the end of the work.
+ * @param disturb Gets a reset of the connection of the last chunk, or null if fewer have passed, and the end of the work.
  */
 export async function amid(
   proxy: TcpProxy,
