@@ -4,7 +4,7 @@ import type { ApiKey } from '@animal-store/domain';
 import { ALL_PETS } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { atOnce, patient } from './calls.ts';
-import { RECOVERY_LIMIT } from './limits.ts';
+import { CALL_LIMIT, RECOVERY_LIMIT, TRIES } from './limits.ts';
 import { type OtherProcess, openInAnotherProcess, runInAnotherProcess } from './other-process.ts';
 import { added, apiKey, everyKey, everyPage, expectSame, idempotencyOf, inOrderOfIds, rex } from './samples.ts';
 import { type ExportedFunction, portsAt, type StorageUnderTest, testOf } from './storage-under-test.ts';
@@ -27,14 +27,16 @@ export function anotherProcessContract<Place>(adapter: StorageUnderTest<Place>):
   }) => {
     // In one round one of them may always come first.
     for (let round = 0; round < 4; round += 1) {
-      const pairs = await atOnce(50, (index) => {
+      await atOnce(50, async (index) => {
         const idempotency = idempotencyOf(rex(), `k${round}-${index}`);
-        return Promise.all([pets, there.pets].map((each) => each.add(rex(), idempotency)));
-      });
-      for (const [here, elsewhere] of pairs) {
+        const begin = performance.now();
+        const [here, elsewhere] = await Promise.all([pets, there.pets].map((each) => each.add(rex(), idempotency)));
         expectSame(here?.pet, elsewhere?.pet);
-        expect([here?.created, elsewhere?.created].sort()).toEqual([false, true]);
-      }
+        // A slow creation may be a repeated one: the first may have stored the pet.
+        const isSlow = performance.now() - begin > CALL_LIMIT / 2;
+        const created = [here?.created, elsewhere?.created].sort();
+        expect(created).toEqual([false, isSlow ? expect.any(Boolean) : true]);
+      });
     }
     expect(await everyPage(pets)).toHaveLength(200);
   });
@@ -76,10 +78,15 @@ export function anotherProcessContract<Place>(adapter: StorageUnderTest<Place>):
     await expect.poll(() => memory.kept(), { timeout: RECOVERY_LIMIT, message }).toBeLessThan(50);
   });
 
-  test('ends another process with code 0 and its result if it closes during calls, after the first pet of a new place', async ({
-    place,
-  }) => {
-    expect(await runInAnotherProcess(inAnotherProcess(place), 'create')).toBe('Rex');
+  test('ends another process with code 0 and its result if it closes during calls, after the first pet of a new place', async () => {
+    async function created(left = TRIES): Promise<readonly [place: Place, end: unknown]> {
+      const place = await adapter.freshPlace();
+      const end = await runInAnotherProcess(inAnotherProcess(place), 'create');
+      // A slow creation may be unavailable, and stored.
+      return end === 'storage_unavailable' && left > 0 ? created(left - 1) : [place, end];
+    }
+    const [place, end] = await created();
+    expect(end).toBe('Rex');
     const { pets } = await portsAt(adapter, place);
     expect(await everyPage(pets)).toMatchObject([rex()]);
   });
