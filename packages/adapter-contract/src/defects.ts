@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util';
 import { type ApiKey, DomainError, LIMITS, type NewPet } from '@animal-store/domain';
-import { ALL_PETS, type Creation, type Storage } from '@animal-store/domain/ports';
+import { ALL_PETS, type Creation, type Ports } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { atOnce, excuseSlow, failureOf, patiently } from './calls.ts';
 import { callBy, isOfArchive, type Method } from './methods.ts';
@@ -16,7 +16,7 @@ interface Defects {
   /** Each may have a result: an adapter may have no constraints. */
   readonly others: readonly (readonly unknown[])[];
   /** Expects that what one of the others has stored is unchanged. */
-  expectKept?(storage: Storage, given: readonly unknown[], result: unknown): Promise<void>;
+  expectKept?(ports: Ports, given: readonly unknown[], result: unknown): Promise<void>;
 }
 
 /** Values that a pet can't have. */
@@ -123,7 +123,7 @@ function defectsOf(test: StorageTest, ofArchive: boolean): void {
       for (const each of beside) expect(each, `right calls beside ${text}`).toMatchObject({ status: 'fulfilled' });
       const failure = end.status === 'rejected' ? end.reason : null;
       if (wrongTimes.includes(given)) expect(failure, text).toBeInstanceOf(TypeError);
-      else if (end.status === 'fulfilled') await expectKept?.(storage, given, end.value);
+      else if (end.status === 'fulfilled') await expectKept?.({ pets, keys }, given, end.value);
     }
     expectSame(await keys.find(KNOWN.digest), KNOWN);
   });
