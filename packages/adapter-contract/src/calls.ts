@@ -43,15 +43,17 @@ async function inTime<Result>(call: () => Promise<Result>, limit: number): Promi
 
 /**
  * Returns a function that says whether a call, which began at a time of `performance.now()` and has failed now, was slow, or
- * failed soon after a slow one of the same storage. On a busy machine right adapters have such calls: a connection was closed
- * with the slow one, or the disk still syncs.
+ * failed soon after a slow one for which the same function was asked. On a busy machine right adapters have such calls: a
+ * connection was closed with the slow one, or the disk still syncs.
+ *
+ * @param soon In milliseconds.
  */
-export function excuseSlow(): (begin: number) => boolean {
+export function excuseSlow(soon = 2 * CALL_LIMIT): (begin: number) => boolean {
   let lastSlow = -Infinity;
   return (begin) => {
     const now = performance.now();
     if (now - begin > CALL_LIMIT / 2) lastSlow = now;
-    return now - lastSlow < RECOVERY_LIMIT;
+    return now - lastSlow < soon;
   };
 }
 
