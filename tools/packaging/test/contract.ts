@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { freshDatabaseFile } from '@animal-store/test-kit/fresh-folder';
 import { run } from '@animal-store/test-kit/programs';
 import { expect } from 'vitest';
 
@@ -12,8 +13,8 @@ import { expect } from 'vitest';
 export async function expectContractToPass(consumer: string, name: string, tests: string, node = process.execPath) {
   writeFileSync(join(consumer, `${name}.test.js`), tests);
   const vitest = join(consumer, 'node_modules/vitest/vitest.mjs');
-  // The places of the storages go with the project.
-  const env = { ...process.env, TMPDIR: consumer };
+  // The places of the storages are in memory, and go with the running test.
+  const env = { ...process.env, TMPDIR: dirname(freshDatabaseFile()) };
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${name}.json`];
   await run(node, [vitest, 'run', ...reporters, name], { cwd: consumer, env });
   const report = JSON.parse(readFileSync(join(consumer, `${name}.json`), 'utf8'));
